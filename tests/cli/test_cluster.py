@@ -127,17 +127,17 @@ def test_shards_on_a_ray_that_is_started_here_are_scored_alike(folder, monkeypat
     ("words", "error"),
     [
         (["--mixing", "none"], "--mixing applies to shards only; add --cluster"),
-        (["--resume"], "--resume is for learning from shards"),
+        (["--resume"], "--resume applies to shards only"),
         (
             ["--cluster", "there"],
             "--cluster there: 'there' is no address of a Ray cluster; use one of here, auto, HOST:PORT, "
             "ray://HOST:PORT, or local for this process",
         ),
-        (["--cluster", "local", "--folds", "3"], "--folds does not go with --cluster"),
+        (["--cluster", "local", "--folds", "3"], "--folds cannot be combined with --cluster"),
         (["--cluster", "local", "--tol", "0.1"], "--tol cannot be combined with --cluster; omit one of them"),
         (["--cluster", "local", "--readout", "vote"], "a vote needs every mistake"),
-        (["--cluster", "local", "--report", "page.html"], "--report does not go with --cluster"),
-        (["--cluster", "local", "--resume"], "there is no checkpoint model.checkpoint to go on from"),
+        (["--cluster", "local", "--report", "page.html"], "--report cannot be combined with --cluster"),
+        (["--cluster", "local", "--resume"], "there is no checkpoint model.checkpoint to resume from"),
     ],
 )
 def test_options_that_do_not_go_together_are_named(folder, words, error):

@@ -63,7 +63,7 @@ def test_rows_without_labels_are_taken_as_they_are(folder):
         ("inequalities rows.csv --ignore nota", "has no column 'nota'"),
         ("inequalities holes.csv", "is missing"),
         ("inequalities huge.csv", "float64 would round"),
-        ("check cars.cert cars.csv --label sport_car", "this one knows its columns"),
+        ("check cars.cert cars.csv --label sport_car", "this proof names its columns"),
     ],
 )
 def test_what_cannot_be_is_refused_with_its_reason(folder, line, what):

@@ -81,7 +81,7 @@ def test_other_options_than_those_of_the_file_are_refused(tmp_path):
     ("line", "what"),
     [
         ("{", "this is not JSON"),
-        ("[1]", "one object a line is wanted"),
+        ("[1]", "expected one JSON object per line"),
         ('{"a": [1], "is": "dog"}', "feature 'a' has the value [1]"),
         ('{"a": 1, "is": [1]}', "cannot be hashed"),
     ],

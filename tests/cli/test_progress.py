@@ -130,5 +130,5 @@ def test_whoever_waits_for_the_compiler_at_a_terminal_is_told_once(terminal, qui
         for _ in range(2):
             for watcher in tuple(watchers):
                 watcher("kernel")
-    assert capsys.readouterr().err.count("preparing the engine, once on this machine") == lines
+    assert capsys.readouterr().err.count("compiling (first use only") == lines
     assert not watchers

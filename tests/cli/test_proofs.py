@@ -61,8 +61,8 @@ def test_the_exit_code_of_not_separable_is_13(folder, monkeypatch):
     monkeypatch.setattr(working_set, "find_witnesses", lambda *arguments: found)
     done = call("certify", "quasi.csv", "--label", "ill", folder=folder)
     assert done.code == 13
-    assert "not separable (exact)" in done.out
-    assert "(quasi-separable) or none (overlapping) is open" in " ".join(done.out.replace("│", " ").split())
+    assert "not separable (proved)" in done.out
+    assert "quasi-separable or overlapping was not decided" in " ".join(done.out.replace("│", " ").split())
 
 
 def test_a_certificate_holds_for_its_own_table_only(folder):
@@ -124,7 +124,14 @@ def test_a_proof_with_very_long_numbers_can_be_checked(folder):
 
 def test_check_says_what_the_proof_is_about(folder):
     out = call("check", "cars.cert", "cars.csv", folder=folder).out
-    for words in ("sport_car: no, yes", "manufacturer", "with a bias", "centred at", "SHA-256", "every claim holds"):
+    for words in (
+        "sport_car: no, yes",
+        "manufacturer",
+        "with an intercept",
+        "centred at",
+        "SHA-256",
+        "every claim holds",
+    ):
         assert words in out
     answer = call("check", "cars.cert", "cars.csv", "--json", folder=folder).json
     assert answer["data"]["label"] == "sport_car"

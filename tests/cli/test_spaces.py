@@ -84,7 +84,7 @@ def test_a_kernel_that_was_learned_from_a_table_predicts_tables_in_python(folder
         ("--budget 9", "--budget belongs to a kernel"),
         ("--kernel rbf --degree 3", "the kernel rbf has no --degree"),
         ("--kernel linear --gamma 1", "the kernel linear has no --gamma"),
-        ("--kernel rbf --lift squares", "--lift and --kernel are two ways to another space"),
+        ("--kernel rbf --lift squares", "--lift and --kernel cannot be combined"),
         ("--kernel rbf --steps --no-shuffle", "--steps shows weights"),
         ("--kernel rbf --fit-intercept", "a kernel has no bias"),
         ("--kernel rbf --budget 5 --readout vote", "--readout vote needs all mistakes, and --budget 5 forgets some"),
@@ -114,7 +114,7 @@ def test_a_model_that_cannot_be_certified_is_kept_and_says_why(folder):
     words = ("--label", "class", "--ignore", "name", "--kernel", "rbf", "--folds", "3", "--json")
     fitted = call("fit", "animals.csv", *words, folder=folder).json
     assert fitted["certificate"] is None
-    assert fitted["certificate_problem"] == "with a kernel that is done for two classes only"
+    assert fitted["certificate_problem"] == "kernels are certified for two classes only"
     (judged,) = (one for one in fitted["run"]["new_rows"]["statements"] if one["name"] == "folds")
     assert 0 <= judged["wrong"] < 1
     negative = call("fit", *CIRCLE, "--kernel", "poly", "--coef0", "-1", "--json", folder=folder).json

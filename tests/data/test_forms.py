@@ -66,7 +66,7 @@ def test_decimal_commas_between_semicolons_are_found_out(tmp_path, decimal, valu
 def test_a_point_among_commas_leaves_them_words(tmp_path):
     path = written(tmp_path, "a;b\n1,5;2.5\n2,25;3\n")
     assert columns(path) == {"a": ["1,5", "2,25"], "b": [2.5, 3.0]}
-    with pytest.raises(ValueError, match="neither a point nor a comma"):
+    with pytest.raises(ValueError, match="must be a point or a comma"):
         read(path, decimal="x")
 
 

@@ -158,7 +158,7 @@ def test_one_way_to_judge_is_enough(tmp_path):
 @pytest.mark.parametrize("share", [0.0, 1.0, -0.1, 1.5, float("nan")])
 def test_a_share_is_between_0_and_1(share):
     X, y = problem()
-    with pytest.raises(ValueError, match="is no share"):
+    with pytest.raises(ValueError, match="must be a fraction"):
         Perceptron(held_out=share).fit(X, y)
 
 

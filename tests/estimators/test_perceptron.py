@@ -196,7 +196,7 @@ def test_the_record_of_an_online_learner_has_no_end():
     assert model.run_.stopped is None
     assert model.run_.examples == 20
     assert model.n_iter_ == 2
-    assert "goes on learning" in str(model.run_)
+    assert "still learning" in str(model.run_)
 
 
 def test_a_partial_fit_that_fails_leaves_the_model_as_it_was():

@@ -364,7 +364,7 @@ def test_dates_and_times_of_one_column_go_together():
 def test_a_unit_that_is_none_is_refused():
     plain = learn_encoding([single(DATES["date32[day]"])]).to_dict()
     plain["columns"][0]["unit"] = "double"
-    with pytest.raises(ValueError, match="no type of dates or times"):
+    with pytest.raises(ValueError, match="not a type of dates or times"):
         Encoding.from_dict(plain)
 
 

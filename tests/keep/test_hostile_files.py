@@ -126,7 +126,7 @@ def test_what_is_appended_is_noticed(name, extra, path):
 @example(content=outer({"__metadata__": {"novikoff": '{"format": NaN}'}}))
 @example(content=outer({"__metadata__": {"novikoff": '{"format": ' + "9" * 5000 + "}"}}))
 def test_any_other_bytes_are_an_error(content, path):
-    with pytest.raises(ValueError, match="no model file"):
+    with pytest.raises(ValueError, match="not a model file"):
         attempt(content, path)
 
 

@@ -280,9 +280,9 @@ def test_what_cannot_be_saved_is_said_with_what_can(path):
         with pytest.raises(TypeError, match="cannot be saved; Perceptron, KernelPerceptron,"):
             save(model, path)
     for model in (novikoff.Perceptron(), novikoff.SequencePerceptron(), novikoff.Paraboloid()):
-        with pytest.raises(ValueError, match="has learned nothing yet"):
+        with pytest.raises(ValueError, match="is not fitted yet"):
             save(model, path)
-    with pytest.raises(ValueError, match="has learned nothing yet"):
+    with pytest.raises(ValueError, match="is not fitted yet"):
         save(novikoff.StructuredPerceptron(samples.pair_features, samples.best_pair), path)
     assert not path.exists()
 

@@ -196,7 +196,7 @@ def test_a_lead_learns_from_what_is_right_by_too_little(lab):
     assert "with a lead of 1 makes at most" in lab.text("#verdict-text")
     lab.page.keyboard.press("End")
     lab.page.wait_for_selector("#converged")
-    assert "nothing was narrow" in lab.text("#detail")
+    assert "without a mistake or narrow example" in lab.text("#detail")
     X = np.array([[-1, 2], [1, 0], [1, 1], [-1, 0], [-1, -2], [1, -1]])
     model = Perceptron(lead=1.0, fit_intercept=False, shuffle=False, readout="last").fit(X, [-1, 1, 1, -1, -1, 1])
     assert lab.number("length") == pytest.approx(model.run_.weights_length)

@@ -58,7 +58,7 @@ def test_a_lead_is_that_of_the_library_and_its_proof_is_followed(name, lead):
     certificate = certify(state.rows, state.labels, fit_intercept=state.fit_intercept)
     assert run["certificate"]["bound"] == certificate.update_bound(lead)
     if certificate.mistake_bound is not None:
-        assert run["ending"].endswith("and nothing was narrow")
+        assert run["ending"].endswith("without a mistake or narrow example)")
         steps = {"fit_intercept": state.fit_intercept, "lead": lead}
         steps = Steps.of_rows(state.rows, state.labels, model.mistake_rows_, **steps)
         proof = follow_proof(steps, certificate.separator)

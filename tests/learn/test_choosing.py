@@ -139,8 +139,8 @@ def test_the_chosen_lead_is_that_of_a_run_that_was_told_it(learner):
     assert chosen.run.lead in leads_within(10, small=True)
     assert replace(chosen.run, leads_tried=0) == told.run
     assert (chosen.run.leads_tried, told.run.leads_tried) == (4 if learner is perceptron else 3, 0)
-    assert f"chose lead {chosen.run.lead:.4g}" in str(chosen.run)
-    assert "chose" not in str(told.run)
+    assert f"Lead {chosen.run.lead:.4g}, chosen on" in str(chosen.run)
+    assert "chosen" not in str(told.run)
 
 
 @pytest.mark.parametrize("learner", LEARNERS)

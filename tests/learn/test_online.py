@@ -437,7 +437,7 @@ def test_the_record_says_what_happened():
     assert (model.run.mistakes, model.run.examples, model.run.stopped, model.run.mistakes_per_epoch) == (1, 2, None, ())
     assert model.run.readout == "average"
     assert model.run.weights_length == model.weights_length == pytest.approx(17**0.5)
-    assert "goes on learning" in str(model.run)
+    assert "still learning" in str(model.run)
     assert repr(model) == "OnlinePerceptron(): 1 mistake on 2 examples"
 
 

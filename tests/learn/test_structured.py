@@ -481,5 +481,5 @@ def test_as_many_structures_as_inputs_are_needed():
         model.fit([[{}], [{}]], [0])
     with pytest.raises(ValueError, match="nothing to learn from"):
         model.partial_fit([], [])
-    with pytest.raises(AttributeError, match="learned nothing yet"):
+    with pytest.raises(AttributeError, match="is not fitted yet"):
         model.predict([[{}]])

@@ -404,7 +404,7 @@ def test_hostile_names_are_escaped_in_html():
 
 def test_it_reads_as_a_paragraph():
     assert str(certify(WORKED_X, WORKED_Y, fit_intercept=False)).startswith(
-        "These 6 rows of 2 columns are separable (exact): a hyperplane classifies every row correctly. The "
+        "These 6 rows of 2 columns are separable (proved): a hyperplane classifies every row correctly. The "
         "margin is gamma = 1, and the longest example has length R <= 2.23607, so a perceptron makes at "
         "most (R/gamma)^2 = 5 mistakes."
     )
