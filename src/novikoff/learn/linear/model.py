@@ -28,7 +28,7 @@ class LinearModel(Classifier):
     >>> model.weights_by_name()
     [NamedWeight(label=None, name='column 0', weight=3.0), NamedWeight(label=None, name='column 1', weight=1.0)]
     >>> from novikoff.engine.rows import as_rows
-    >>> model.predict(Batch(as_rows([[5.0, -1.0], [-5.0, 1.0]]), None)).tolist()
+    >>> model.predict(as_rows([[5.0, -1.0], [-5.0, 1.0]])).tolist()
     ['red', 'blue']
     """
 

@@ -15,7 +15,7 @@ from novikoff.options import Readout
 class FeatureWeights(dict[Any, float]):
     """Weights by feature. They can be read, not changed, and a feature never seen has the weight 0.
 
-    >>> weights = Weights({"short": 2.0})
+    >>> weights = FeatureWeights({"short": 2.0})
     >>> weights["short"], weights["unheard of"]
     (2.0, 0.0)
     >>> weights.score({"short": 3, "unheard of": 1})
