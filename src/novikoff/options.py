@@ -188,6 +188,14 @@ class Options:
         assert self.max_iter != "auto"
         return self.max_iter
 
+    @property
+    def wants_convergence(self) -> bool:
+        """Whether a run that cannot converge is to stop: the last weights, a margin, or no end but success.
+
+        Where an average over some epochs was asked for, weights that return are only recorded.
+        """
+        return self.readout == "last" or self.min_margin is not None or self.max_iter is None
+
     @classmethod
     def of(cls, given: Mapping[str, Any], caller: str = "fit") -> "Options":
         """Options by name; one that there is none of is an error that names those there are."""

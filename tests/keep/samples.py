@@ -10,8 +10,8 @@ from scipy import sparse
 import novikoff
 from novikoff.engine.rows import Rows
 from novikoff.learn.kernel.kernels import GrowingArray
-from novikoff.learn.kernel.memory import Mistakes
-from novikoff.learn.linear.memory import Memory, Mixed
+from novikoff.learn.kernel.memory import KernelMistakes
+from novikoff.learn.linear.memory import LinearMemory, Mixed
 from novikoff.learn.linear.vote import Ballot
 
 FORMS = {"dense": np.asarray, "csr": sparse.csr_array, "float32": lambda X: X.astype(np.float32)}
@@ -150,10 +150,10 @@ def memory_of(value):
         return memory_of(value.bit_generator.state)
     if isinstance(value, random.Random):
         return value.getstate()
-    if isinstance(value, Memory) and value.ballots:
+    if isinstance(value, LinearMemory) and value.ballots:
         value = dataclasses.replace(value, ballots=[Ballot.joined(value.ballots)])
     elif getattr(value, "kept", None):
-        value = dataclasses.replace(value, kept=[Mistakes.joined(value.kept)])
+        value = dataclasses.replace(value, kept=[KernelMistakes.joined(value.kept)])
     if hasattr(value, "to_model"):
         return [memory_of(value.to_model()), type(value).__name__]
     if dataclasses.is_dataclass(value) and not isinstance(value, type):

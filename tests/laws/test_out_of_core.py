@@ -14,7 +14,7 @@ from novikoff.data.cache import BLOCK_BYTES
 from novikoff.data.examples import Examples
 from novikoff.data.order import random_order
 from novikoff.engine.rows import as_rows
-from novikoff.learn.linear.memory import Memory, decider
+from novikoff.learn.linear.memory import LinearMemory, decider
 from novikoff.learn.linear.space import learn_online, perceptron
 from tests.memory import FRUGAL
 
@@ -95,7 +95,7 @@ def test_shuffled_blocks_give_the_model_of_the_rows_in_the_order_visited(form, s
     blocks = in_blocks(X, y, cuts, FORMS[form], n_classes)
     parts = perceptron(blocks, max_iter=3, random_state=seed, record_mistakes=True)
     order = np.concatenate(list(visited(np.diff(blocks.starts), seed, parts.run.epochs)))
-    memory = Memory.empty(X.shape[1], n_classes)
+    memory = LinearMemory.empty(X.shape[1], n_classes)
     mistakes = learn_online(memory, X[order], y[order], record_mistakes=True)
     assert (parts.memory.weights == memory.weights).all()
     assert (parts.memory.average() == memory.average()).all()
@@ -196,7 +196,7 @@ def test_many_shuffled_batches_in_little_memory_give_the_model_of_one_piece():
     X = np.concatenate(list(namespace["matrices"](64)))
     y = np.where(X[:, 0] > X[:, 1], 1, -1)
     rows = BLOCK_BYTES // X[0].nbytes
-    memory = Memory.empty(X.shape[1])
+    memory = LinearMemory.empty(X.shape[1])
     for order in visited(np.diff([*range(0, len(y), rows), len(y)]), 3, epochs=2):
         learn_online(memory, X[order], y[order])
     assert learn_in_little_memory(X.nbytes, GENERATED, "random_state=3") == in_hex(memory)
@@ -222,7 +222,7 @@ def test_a_large_file_in_little_memory_gives_the_model_of_its_rows(tmp_path):
     few.write_bytes(text)
     with open(many, "wb") as file:
         file.writelines([text] * times)
-    memory = Memory.empty(500)
+    memory = LinearMemory.empty(500)
     for _ in range(2 * times):
         learn_online(memory, X, y)
     assert learn_in_little_memory(times * len(text), FROM_FILE, "shuffle=False", few, many) == in_hex(memory)

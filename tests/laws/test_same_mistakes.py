@@ -14,7 +14,7 @@ from novikoff.data.order import POOL
 from novikoff.engine.access import LONG_ROW, LONGEST_ROW
 from novikoff.engine.jit import patience
 from novikoff.engine.rows import as_rows
-from novikoff.learn.linear.space import Memory, learn_online, perceptron
+from novikoff.learn.linear.space import LinearMemory, learn_online, perceptron
 from tests import lecture
 
 
@@ -144,7 +144,7 @@ def test_what_is_not_finite_is_refused_when_it_is_to_be_predicted(bad, layout):
 
 def test_dense_and_sparse_batches_may_alternate():
     X, y = one_decimal(2)
-    memories = [Memory.empty(X.shape[1], 3, vote=True) for _ in range(2)]
+    memories = [LinearMemory.empty(X.shape[1], 3, vote=True) for _ in range(2)]
     for start in range(0, len(y), 10):
         part, labels = X[start : start + 10], y[start : start + 10]
         learn_online(memories[0], part, labels)

@@ -21,7 +21,7 @@ from novikoff import (
 )
 from novikoff.learn.chain.space import Replayed
 from novikoff.learn.cycles import LOOKED_AT, ROWS_PER_LOOK, next_look
-from novikoff.learn.epochs import RECORDED_EPOCHS, Epochs
+from novikoff.learn.epochs import RECORDED_EPOCHS, Epochs, Watch
 from novikoff.learn.kernel.space import kernel_perceptron
 from novikoff.learn.linear.space import perceptron
 from novikoff.say import runs as say
@@ -118,7 +118,11 @@ def test_a_period_is_not_learned_again_once_it_is_late():
             learned.append(watch)
             return watch.cut_short()
 
-    assert Replayed(Space()).cancelled(0, period, lambda: len(learned) == 3) is None
+    class Clock(Watch):
+        def cut_short(self):
+            return Stopped.TIME_LIMIT if len(learned) == 3 else None
+
+    assert Replayed(Space()).cancelled(0, period, Clock()) is None
     assert len(learned) == 3
 
 

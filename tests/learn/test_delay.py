@@ -7,8 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from novikoff.keep.models import load, save
-from novikoff.learn.online.judge import Served
-from novikoff.learn.online.perceptron import OnlinePerceptron
+from novikoff.learn.online.perceptron import OnlinePerceptron, Served
 from tests.late import NAMES, as_example, late_streams, product, rounds, squares
 
 laws = settings(deadline=None, max_examples=100)

@@ -12,9 +12,9 @@ from scipy import sparse
 
 from novikoff import Stopped
 from novikoff.engine.sums import exact_sum
-from novikoff.learn.kernel import expansion as learner
-from novikoff.learn.kernel.kernels import GrowingPoints, Kernel, Vectors, as_points, make_kernel, variance
-from novikoff.learn.kernel.memory import Memory
+from novikoff.learn.kernel import learner
+from novikoff.learn.kernel.kernels import GrowingPoints, KernelFunction, Vectors, as_points, make_kernel, variance
+from novikoff.learn.kernel.memory import KernelMemory
 from novikoff.learn.kernel.readout import decide
 from novikoff.learn.kernel.space import kernel_perceptron, learn_online
 from novikoff.learn.linear.space import perceptron
@@ -216,7 +216,7 @@ def test_dense_and_sparse_rows_have_the_same_gamma():
 @pytest.mark.parametrize("degree", range(1, 9))
 def test_powers_are_powers(degree):
     points = as_points(np.random.default_rng(0).standard_normal((5, 3)), "poly")
-    K = Kernel("poly", 0.7, degree, 1.5).between(points, points)
+    K = KernelFunction("poly", 0.7, degree, 1.5).between(points, points)
     assert pytest.approx((0.7 * points.rows.matrix @ points.rows.matrix.T + 1.5) ** degree) == K
 
 
@@ -328,4 +328,4 @@ def test_bad_input_is_named(options, X, words):
 
 def test_a_precomputed_matrix_cannot_be_learned_in_parts():
     with pytest.raises(ValueError, match="cannot learn in parts"):
-        learn_online(Memory.empty(Kernel("precomputed")), np.eye(2), [1, -1])
+        learn_online(KernelMemory.empty(KernelFunction("precomputed")), np.eye(2), [1, -1])

@@ -12,7 +12,7 @@ from scipy import sparse
 from novikoff import KernelPerceptron, Perceptron, Steps, certify, follow_proof, load, mistake_bound, save
 from novikoff.learn.kernel.space import kernel_perceptron
 from novikoff.learn.linear.files import learn_from
-from novikoff.learn.linear.space import Memory, learn_online, perceptron
+from novikoff.learn.linear.space import LinearMemory, learn_online, perceptron
 from novikoff.learn.run import Stopped
 
 LEADS = st.sampled_from([0.125, 0.5, 1.0, 4.0])
@@ -98,7 +98,7 @@ def test_dense_and_sparse_and_one_call_or_many_learn_the_same(n_classes, seed, l
         assert again.mistakes.rows.tolist() == first.mistakes.rows.tolist()
         assert (again.memory.weights == first.memory.weights).all()
         assert again.run == first.run
-    memory = Memory.empty(X.shape[1], n_classes)
+    memory = LinearMemory.empty(X.shape[1], n_classes)
     for part in (slice(None, cut), slice(cut, None)):
         learn_online(memory, X[part], labels[part], lead=lead)
     assert (memory.weights == first.memory.weights).all()

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from novikoff import Stopped
-from novikoff.learn.linear.space import Memory, grow, learn_online, perceptron
+from novikoff.learn.linear.space import LinearMemory, grow, learn_online, perceptron
 from tests.examples import WORKED_X, WORKED_Y, separable
 
 XOR_X, XOR_Y = np.array([[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]]), np.array([1, 1, -1, -1])
@@ -99,7 +99,7 @@ def test_a_run_may_go_on_where_another_ended():
 
 
 def test_new_classes_start_from_zero_and_keep_the_past():
-    memory = Memory.empty(2, 2)
+    memory = LinearMemory.empty(2, 2)
     learn_online(memory, [[1.0, 0.0], [0.0, 1.0]], [1, -1])
     grown = grow(memory, [0, 2], 3)
     assert grown.weights.tolist() == [(-memory.weights[0]).tolist(), [0, 0, 0], memory.weights[0].tolist()]
@@ -118,8 +118,8 @@ def test_new_classes_start_from_zero_and_keep_the_past():
         ({"min_margin": 0.0}, "min_margin=0.0"),
         ({"min_margin": math.nan}, "min_margin=nan"),
         ({"time_limit": -3}, "time_limit=-3"),
-        ({"start": Memory.empty(9)}, "3 columns.*learned on 9"),
-        ({"start": Memory.empty(3), "readout": "vote"}, "a vote needs all mistakes"),
+        ({"start": LinearMemory.empty(9)}, "3 columns.*learned on 9"),
+        ({"start": LinearMemory.empty(3), "readout": "vote"}, "a vote needs all mistakes"),
     ],
 )
 def test_a_wrong_parameter_is_named(options, words):
@@ -146,6 +146,6 @@ def test_the_record_reads_as_sentences():
     assert text.startswith("Stopped after 15 epochs: reached max_iter.\nMade ")
     assert ", ..." in text
     assert "errors on 4 training rows." in text
-    memory = Memory.empty(1)
+    memory = LinearMemory.empty(1)
     learn_online(memory, [[1.0]], [1])
     assert "Made 1 mistake on 1 example so far; still learning." in str(memory.recorded("last"))

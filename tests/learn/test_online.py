@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from novikoff.features.names import Intercept, OneHot
-from novikoff.learn.linear.space import Memory, learn_online
+from novikoff.learn.linear.space import LinearMemory, learn_online
 from novikoff.learn.online.memory import OnlineState
 from novikoff.learn.online.perceptron import OnlinePerceptron
 from novikoff.learn.protocol import predict_reveal_learn
@@ -141,7 +141,7 @@ def test_learn_many_equals_a_loop_of_learn_one(stream):
 def test_the_kernels_make_the_same_mistakes_and_have_the_same_weights(stream, n_classes, tie):
     rows = np.array([[x[name] for name in NAMES] for x, _ in stream], dtype=np.float64)
     labels = np.array([y % n_classes for _, y in stream])
-    memory = Memory.empty(len(NAMES), n_classes)
+    memory = LinearMemory.empty(len(NAMES), n_classes)
     learn_online(memory, rows, 2 * labels - 1 if n_classes == 2 else labels, tie=tie)
     model = OnlinePerceptron(readout="last", tie=tie, classes=range(n_classes))
     model.learn_many([x for x, _ in stream], labels.tolist())

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from novikoff import Steps, follow_proof, load, mistake_bound, save
 from novikoff.features.names import Intercept
-from novikoff.learn.linear.space import Memory, learn_online
+from novikoff.learn.linear.space import LinearMemory, learn_online
 from novikoff.learn.online.memory import folded_square
 from novikoff.learn.online.perceptron import OnlinePerceptron
 from tests.late import NAMES, as_example, late_streams, rounds, squares
@@ -36,7 +36,7 @@ def streams(labels, rows=ROWS | SOME):
 def test_it_learns_what_the_kernels_learn(stream, n_classes, lead, bias):
     rows = np.array([[x.get(name, 0) for name in "abcd"] for x, _ in stream], dtype=np.float64)
     labels = np.array([y % n_classes for _, y in stream])
-    memory = Memory.empty(4, n_classes, fit_intercept=bias)
+    memory = LinearMemory.empty(4, n_classes, fit_intercept=bias)
     learn_online(memory, rows, 2 * labels - 1 if n_classes == 2 else labels, lead=lead)
     model = OnlinePerceptron(lead=lead, classes=range(n_classes), fit_intercept=bias, readout="last")
     for (x, _), y in zip(stream, labels.tolist(), strict=True):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from novikoff.learn.online import readout as readouts
+from novikoff.learn.online import memory as readouts
 from novikoff.learn.online.past import Fading
 from novikoff.learn.online.perceptron import OnlinePerceptron
 

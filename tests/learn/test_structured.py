@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from novikoff.learn.run import Stopped
-from novikoff.learn.structure.memory import Weights
+from novikoff.learn.structure.memory import FeatureWeights
 from novikoff.learn.structure.perceptron import StructuredPerceptron
 
 laws = settings(deadline=None, max_examples=60)
@@ -272,7 +272,7 @@ def beam_lecture(xs, ys, width, rule):
     """The weights after one pass in which each mistake adds the prefixes that the rule chooses."""
     w, chosen = {}, []
     for x, gold in zip(xs, ys, strict=True):
-        steps = [(gold[: len(beam[0])], beam[0], beam) for beam in beams(Weights(w), x, width)]
+        steps = [(gold[: len(beam[0])], beam[0], beam) for beam in beams(FeatureWeights(w), x, width)]
         if rule == "early":
             at = next((i for i, (part, _, beam) in enumerate(steps) if part not in beam), len(steps) - 1)
         else:
@@ -349,7 +349,7 @@ def test_a_loss_and_a_beam_go_together():
 
 
 def test_weights_can_be_read_and_not_changed():
-    weights = Weights({"a": 1.0})
+    weights = FeatureWeights({"a": 1.0})
     for change in (
         lambda: weights.update(b=1.0),
         lambda: weights.__setitem__("a", 2.0),
@@ -361,7 +361,7 @@ def test_weights_can_be_read_and_not_changed():
             change()
     assert (weights["never seen"], len(weights), "never seen" in weights) == (0.0, 1, False)
     for twin in (copy.deepcopy(weights), pickle.loads(pickle.dumps(weights))):
-        assert type(twin) is Weights
+        assert type(twin) is FeatureWeights
         assert twin == weights
 
 

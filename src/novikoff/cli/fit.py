@@ -15,7 +15,7 @@ from novikoff.cli.spaces import SpaceOptions, Uncertified, space_options_of_a_le
 if TYPE_CHECKING:
     from novikoff.data.examples import Examples
     from novikoff.data.reading import Reader
-    from novikoff.learn.fit import Learned
+    from novikoff.learn.fit import Fitted
     from novikoff.learn.linear.worked import WorkedRun
     from novikoff.learn.model import Classifier
     from novikoff.learn.run import Run
@@ -167,7 +167,7 @@ def _to_remember(reader: "Reader", held_out: float | None) -> dict[str, Any]:
     return known | (written_form(reader) if reader.is_table else {"zero_based": reader.counts_from_zero})
 
 
-def _shown(learned: "Learned", asked: dict[str, Any], space: SpaceOptions) -> "Classifier":
+def _shown(learned: "Fitted", asked: dict[str, Any], space: SpaceOptions) -> "Classifier":
     """The model, without the mistakes that were recorded for a report or for steps; a vote needs its own."""
     from novikoff.learn.linear.files import model_of
 
@@ -178,7 +178,7 @@ def _shown(learned: "Learned", asked: dict[str, Any], space: SpaceOptions) -> "C
     return replace(model_of(learned, asked | space.kernel_options), mistake_rows=None)
 
 
-def _steps(examples: "Examples", learned: "Learned", fit_intercept: bool) -> "WorkedRun":
+def _steps(examples: "Examples", learned: "Fitted", fit_intercept: bool) -> "WorkedRun":
     """The run example by example, if it is short enough to be looked at."""
     if learned.run.examples > MOST_STEPS or examples.n_columns > MOST_STEP_COLUMNS or learned.mistakes is None:
         raise ValueError(

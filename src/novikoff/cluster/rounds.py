@@ -28,10 +28,11 @@ from novikoff.cluster.agreeing import Cluster
 from novikoff.cluster.worker import Change, Learning, Passed
 from novikoff.engine.rounding import UNIT_ROUNDOFF, down, up
 from novikoff.learn.cycles import Cycle, Lookout
-from novikoff.learn.epochs import Epochs, Learner, Limits, Watch
-from novikoff.learn.linear.memory import Memory, Mixed
+from novikoff.learn.epochs import Epochs, Learner, Watch
+from novikoff.learn.fit import Space
+from novikoff.learn.linear.memory import LinearMemory, Mixed
 from novikoff.learn.linear.space import CountedRows
-from novikoff.learn.run import Run, Stopped
+from novikoff.learn.run import Stopped
 from novikoff.options import Options, Readout
 from novikoff.prove.exact.floats import root_down
 
@@ -112,7 +113,7 @@ def _product_up(a: Floats, b: Floats) -> float:
 
 
 @dataclass(frozen=True)
-class Shards:
+class Shards(Space):
     """The space of a sharded perceptron. `after` is called after every round, and `take_up` before the first.
 
     A trial, by which a lead is chosen, is not shown, and leaves no checkpoint: who was killed in it begins anew.
@@ -122,8 +123,6 @@ class Shards:
     after: "Callable[[Rounds], None]" = lambda rounds: None
     take_up: "Callable[[Rounds], None]" = lambda rounds: None
     whole: Cluster | None = None
-    record = Run
-    leads = True
 
     def over(self, examples: Cluster, options: Options) -> "Shards":
         return replace(self, whole=examples)
@@ -133,7 +132,7 @@ class Shards:
         """Of how many learners the weights are mixed."""
         return 1 if self.mixing == "none" or self.whole is None else len(self.whole.shards)
 
-    def learner(self, examples: Cluster, options: Options, start: Any = None, one_by_one: bool = False) -> "Rounds":
+    def learner(self, examples: Cluster, options: Options, start: Any = None) -> "Rounds":
         seed = int(options.random_state) if options.shuffle else None
         how = Learning(options.tie, seed, options.readout == "average", float(options.lead))
         is_run = examples is self.whole
@@ -141,7 +140,7 @@ class Shards:
         memory = examples.agreed.new_memory()
         rounds: Rounds
         if self.mixing == "none":
-            rounds = PassedRounds(examples, how, memory, after, limits=Limits(options))
+            rounds = PassedRounds(examples, how, memory, after, options=options)
         else:
             rounds = MixedRounds(examples, how, memory, after, mixing=self.mixing)
         if is_run:
@@ -155,7 +154,7 @@ class Rounds(Learner):
 
     cluster: Cluster
     how: Learning
-    history: Memory
+    history: LinearMemory
     after: Callable[["Rounds"], None]
     epochs: Epochs = field(init=False)
     returning: None = None
@@ -251,7 +250,7 @@ class MixedRounds(Rounds):
             assert change.rows is not None
             assert change.rivals is not None
             counted.count(change.rows, change.rivals)
-        return counted.cancelled(done - 1, done)
+        return counted.cancelled(done - 1, done, Watch())
 
     def settle(self) -> None:
         """Have the average as a memory has it."""
@@ -266,7 +265,7 @@ class MixedRounds(Rounds):
 class PassedRounds(Rounds):
     """Rounds in which the weights go from shard to shard: the run of one machine, in the order given."""
 
-    limits: Limits = field(default_factory=Limits)
+    options: Options = field(default_factory=Options)
     mistaken: NDArray[np.bool_] = field(init=False)
     counted_rows: CountedRows | None = field(init=False)
     lookout: Lookout = field(init=False)
@@ -275,25 +274,25 @@ class PassedRounds(Rounds):
         super().__post_init__()
         self.history.longest = 0.0
         self.mistaken = np.zeros(self.cluster.n_rows, dtype=np.bool_)
-        repeats = self.limits.max_iter != 1
+        repeats = self.options.epochs != 1
         self.counted_rows = CountedRows.of(self.cluster, self.history) if repeats else None  # type: ignore[arg-type]
         self.lookout = Lookout(self.counted_rows, self.cluster.n_rows)
 
     def learn(self, watch: Watch) -> Stopped | None:
-        if self.epochs.cycle is not None and self.limits.wants_convergence:
+        if self.epochs.cycle is not None and self.options.wants_convergence:
             return Stopped.CYCLE
         began = time.monotonic()
         for number in range(len(self.cluster.shards)):
-            [passed] = self.cluster.call("go_on", self.shared, self.history, self.limits.min_margin, on=[number])
+            [passed] = self.cluster.call("go_on", self.shared, self.history, self.options.min_margin, on=[number])
             self._note(passed)
             stopped = passed.stopped or watch.cut_short()
             if stopped is not None:
                 return stopped
-        if self.epochs.flawless is None and (cycle := self.lookout.look(self.epochs.begun)) is not None:
+        if self.epochs.flawless is None and (cycle := self.lookout.look(self.epochs.begun, Watch())) is not None:
             self.epochs.cycle = cycle
         self.seconds = time.monotonic() - began
         self.after(self)
-        return Stopped.CYCLE if self.epochs.cycle is not None and self.limits.wants_convergence else None
+        return Stopped.CYCLE if self.epochs.cycle is not None and self.options.wants_convergence else None
 
     def _note(self, passed: Passed) -> None:
         seen, narrow = (getattr(passed.memory, name) - getattr(self.history, name) for name in ("examples", "narrow"))

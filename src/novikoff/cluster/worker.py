@@ -32,8 +32,8 @@ from novikoff.engine.rows import Rows, longest_square
 from novikoff.features.examples import batches_of, written
 from novikoff.keep.values import decode_array, encode_array
 from novikoff.learn.epochs import Watch
-from novikoff.learn.linear.memory import Memory, decider
-from novikoff.learn.linear.space import Coordinates
+from novikoff.learn.linear.memory import LinearMemory, decider
+from novikoff.learn.linear.space import LinearLearner
 from novikoff.learn.run import Stopped
 from novikoff.options import Readout, Tie
 
@@ -146,10 +146,10 @@ class Agreement:
         """A SHA-256 of the fingerprints of all shards."""
         return hashlib.sha256(" ".join(part.fingerprint for part in self.prepared).encode()).hexdigest()
 
-    def new_memory(self) -> Memory:
+    def new_memory(self) -> LinearMemory:
         """Nothing learned yet."""
         constant = self.terms.fit_intercept
-        return Memory.empty(self.n_columns, len(self.classes), fit_intercept=constant, columns=self.columns)
+        return LinearMemory.empty(self.n_columns, len(self.classes), fit_intercept=constant, columns=self.columns)
 
 
 @dataclass(frozen=True)
@@ -186,7 +186,7 @@ class Passed:
     that made R longer.
     """
 
-    memory: Memory
+    memory: LinearMemory
     at: NDArray[np.int64]
     rows: NDArray[np.int64]
     rivals: NDArray[np.int64]
@@ -302,7 +302,7 @@ class Worker:
         # Every row was measured when it went into the cache.
         measured = set(examples.starts.tolist())
         task = (examples, start, how.tie, generator, 1, record, how.lead)
-        space = Coordinates(*task, measured=measured, met=measured)
+        space = LinearLearner(*task, measured=measured, met=measured)
         space.learn(Watch())
         summed = start.summed() if how.with_average else None
         change = Change(start.weights - weights, start.updates - updates, start.narrow, summed)
@@ -312,10 +312,10 @@ class Worker:
         assert made is not None
         return replace(change, rows=agreed.starts[self.number] + made.rows, rivals=made.wrong)
 
-    def go_on(self, agreed: Agreement, how: Learning, memory: Memory, min_margin: float | None) -> Passed:
+    def go_on(self, agreed: Agreement, how: Learning, memory: LinearMemory, min_margin: float | None) -> Passed:
         """An epoch from the memory of the shard before, in the order given."""
         memory = memory.copy()
-        space = Coordinates(self.examples(agreed), memory, how.tie, None, 1, keep=True, lead=how.lead)
+        space = LinearLearner(self.examples(agreed), memory, how.tie, None, 1, keep=True, lead=how.lead)
         stopped = space.learn(Watch(min_margin))
         made = space.mistakes()
         assert made is not None
@@ -323,7 +323,7 @@ class Worker:
         deciding = first + np.flatnonzero(space.mistaken)
         return Passed(memory, made.times - space.began, first + made.rows, made.wrong, deciding, stopped)
 
-    def errors(self, agreed: Agreement, memory: Memory, readout: Readout) -> NDArray[np.uint8]:
+    def errors(self, agreed: Agreement, memory: LinearMemory, readout: Readout) -> NDArray[np.uint8]:
         """Which rows the read-out gets wrong, in bits."""
         examples, decided = self.examples(agreed), decider(memory, readout)
         wrong = (decided.classes(block.rows) != examples.places_of(block.labels) for block in examples.blocks())

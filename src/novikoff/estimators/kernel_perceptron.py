@@ -15,15 +15,13 @@ from novikoff.engine.rows import as_rows
 from novikoff.estimators.shell import (
     CHECKS,
     ClassifierShell,
-    Scaled,
+    ColumnScales,
     all_or_nothing,
     as_matrix,
-    at_least_two,
     check_same_classes,
-    encoded,
+    end_run,
     held_out_part,
     inner_labels,
-    inner_weights,
     is_table,
     labels_to_check,
     lead_of,
@@ -31,20 +29,18 @@ from novikoff.estimators.shell import (
     scales_of,
     seed_of,
     targets,
-    warn_unless_converged,
 )
 from novikoff.features.examples import cached
 from novikoff.learn.class_weights import class_weights
 from novikoff.learn.epochs import Watcher, put_off_interrupt
-from novikoff.learn.fit import Learned
+from novikoff.learn.fit import Fitted
 from novikoff.learn.kernel.budget import check_budget
 from novikoff.learn.kernel.kernels import Objects, as_points, check_kernel, is_matrix, make_kernel
-from novikoff.learn.kernel.memory import Memory
+from novikoff.learn.kernel.memory import KernelMemory
 from novikoff.learn.kernel.model import KernelModel
 from novikoff.learn.kernel.space import kernel_perceptron, learn_online
 from novikoff.learn.linear.files import learnable
 from novikoff.learn.linear.memory import predicted
-from novikoff.learn.run import Stopped
 from novikoff.options import ClassWeight, Lead, MaxIter, Readout, Scale, Tie, check_options
 
 if TYPE_CHECKING:
@@ -211,14 +207,14 @@ class KernelPerceptron(ClassifierShell):
             options["held_out"] = held_out_part(self.held_out, options["random_state"])
             del options["scale"]
             as_table = is_table(X) and self._takes_columns
-            learned = (self._learn_table if as_table else self._learn_matrix)(X, y, options)
+            learned = (
+                self._learn_table(X, y, options) if as_table else self._learn_rows(kernel_perceptron, X, y, options)
+            )
             if not self.record_mistakes:  # they may have been kept for a vote
                 learned = replace(learned, mistakes=None)
             names = None if as_table else self._feature_names()
-            self._hold(replace(KernelModel.of(learned, parameters), feature_names=names))
-        if learned.run.stopped is Stopped.INTERRUPTED:
-            raise KeyboardInterrupt
-        warn_unless_converged(self, learned.run)
+            self._hold(KernelModel.of(learned, parameters, feature_names=names))
+        end_run(self, learned.run)
         return self
 
     def partial_fit(self, X: Any, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
@@ -229,27 +225,16 @@ class KernelPerceptron(ClassifierShell):
         it was, and Ctrl-C is heard when the rows are learned. A precomputed kernel matrix cannot be learned in parts.
         """
         with put_off_interrupt(), all_or_nothing(self):
+            self._check_options()
             before = getattr(self, "model_", None)
-            if self._takes_columns and self._learns_as_table(X):
-                self._check_options()
-                X, labels, encoding = self._table_to_learn(X, y)
-            else:
-                X, labels = self._validated(X, y, reset=before is None)
-                encoding = self._first_scales(X) if before is None else before.encoding
-                X = X if encoding is None else encoded(as_rows(X), encoding)
+            X, labels, encoding = self._rows_to_learn(X, y)
             known = self._known_classes(labels, classes, before)
             memory = self._empty_memory(X, known) if before is None else before.memory.copy()
             options: dict[str, Any] = {"tie": self.tie, "record_mistakes": self.record_mistakes}
             options["lead"] = lead_of(self)
             mistakes = learn_online(memory, X, inner_labels(labels, known), **options)
-            recorded = None if before is None else before.mistake_rows
-            if mistakes is not None and self.record_mistakes:
-                earlier = np.empty(0, dtype=np.int64) if recorded is None else recorded
-                recorded = np.concatenate([earlier, mistakes.rows])
-            n_iter = 1 if before is None else before.n_iter + 1
-            names = None if encoding is not None and encoding.is_of_table else self._feature_names()
-            held: dict[str, Any] = {"feature_names": names, "n_iter": n_iter, "mistake_rows": recorded}
-            self._hold(KernelModel(memory, known, encoding=encoding, **held))
+            rows = None if mistakes is None or not self.record_mistakes else mistakes.rows
+            self._hold(KernelModel(memory, known, **self._so_far(encoding, mistake_rows=rows)))
         return self
 
     # -- predicting ---------------------------------------------------------------------------------------------------
@@ -297,7 +282,7 @@ class KernelPerceptron(ClassifierShell):
 
     # -- the shell's own work -----------------------------------------------------------------------------------------
 
-    def _learn_table(self, X: Any, y: Any, options: dict[str, Any]) -> Learned:
+    def _learn_table(self, X: Any, y: Any, options: dict[str, Any]) -> Fitted:
         """A run on a table, whose columns are encoded as those of its file."""
         self._check_options()
         source = read_frame(X, labels=targets(y))
@@ -305,20 +290,13 @@ class KernelPerceptron(ClassifierShell):
         with cached(source, encoding=encoding, check=learnable(False)) as examples:
             return kernel_perceptron(examples, **options)
 
-    def _learn_matrix(self, X: Any, y: Any, options: dict[str, Any]) -> Learned:
-        X, labels = self._validated(X, y, reset=True)
-        classes = at_least_two(np.unique(labels))
-        encoding, why = self._scales(X, options["held_out"])
-        X = X if encoding is None else encoded(as_rows(X), encoding)
-        options["class_weight"] = inner_weights(self.class_weight, classes)
-        learned = kernel_perceptron(X, inner_labels(labels, classes), n_classes=len(classes), **options)
-        run = replace(learned.run, encoded=learned.run.encoded or encoding is not None, scaled=why)
-        return replace(learned, classes=classes, encoding=encoding, run=run)
-
     @property
     def _takes_columns(self) -> bool:
         """Whether rows have columns of their own, and are no things or products that only the user understands."""
         return not callable(self.kernel) and self.kernel != "precomputed"
+
+    def _learns_as_table(self, X: Any) -> bool:
+        return self._takes_columns and super()._learns_as_table(X)
 
     def _check_options(self) -> None:
         choices = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0, "params": self.kernel_params}
@@ -349,12 +327,12 @@ class KernelPerceptron(ClassifierShell):
             raise ValueError("X has no examples to predict")
         return stacked(parts)
 
-    def _scales(self, X: Any, aside: "HeldOut | None" = None) -> Scaled:
+    def _scales(self, X: Any, aside: "HeldOut | None" = None) -> ColumnScales:
         """The scales of rows, but for those held out; or a word about columns that need some."""
         if isinstance(X, Objects) or not self._takes_columns:
             if self.scale not in (False, "auto"):
                 raise ValueError("scale=True is for rows of numbers and a kernel with a name; leave it out")
-            return Scaled()
+            return ColumnScales()
         return scales_of(self, as_rows(X), aside, self._feature_names())
 
     def _are_objects(self, X: Any, *, first: bool) -> bool:
@@ -363,12 +341,12 @@ class KernelPerceptron(ClassifierShell):
             return False
         return not is_matrix(X) if first else self.model_.n_columns is None
 
-    def _empty_memory(self, X: Any, classes: NDArray[Any]) -> Memory:
+    def _empty_memory(self, X: Any, classes: NDArray[Any]) -> KernelMemory:
         numbers: dict[str, Any] = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
         kernel = make_kernel(self.kernel, as_points(X, self.kernel), **numbers, params=self.kernel_params)
         weights = class_weights(self.class_weight, classes, None)
         vote = self.readout == "vote"
-        return Memory.empty(kernel, len(classes), vote=vote, budget=self.budget, class_weights=weights)
+        return KernelMemory.empty(kernel, len(classes), vote=vote, budget=self.budget, class_weights=weights)
 
     def _known_classes(self, labels: NDArray[Any], named: ArrayLike | None, before: KernelModel | None) -> NDArray[Any]:
         if before is None:

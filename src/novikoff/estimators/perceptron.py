@@ -18,13 +18,11 @@ from novikoff.estimators.shell import (
     ClassifierShell,
     all_or_nothing,
     as_matrix,
-    at_least_two,
     check_penalty,
     check_same_classes,
-    encoded,
+    end_run,
     held_out_part,
     inner_labels,
-    inner_weights,
     is_table,
     labels_to_check,
     lead_of,
@@ -32,18 +30,16 @@ from novikoff.estimators.shell import (
     seed_of,
     targets,
     verbose_watch,
-    warn_unless_converged,
     weighted_rows,
 )
 from novikoff.features.examples import comes_in_batches
 from novikoff.learn.class_weights import class_weights
 from novikoff.learn.epochs import Watcher, put_off_interrupt
-from novikoff.learn.fit import Learned
+from novikoff.learn.fit import Fitted
 from novikoff.learn.linear.files import learn_from
-from novikoff.learn.linear.memory import Memory, columns_to_keep
+from novikoff.learn.linear.memory import LinearMemory, columns_to_keep
 from novikoff.learn.linear.model import LinearModel
 from novikoff.learn.linear.space import grow, learn_online, perceptron
-from novikoff.learn.run import Stopped
 from novikoff.options import ClassWeight, Lead, MaxIter, Options, Readout, Scale, Tie, check_options
 
 if TYPE_CHECKING:
@@ -281,11 +277,7 @@ class Perceptron(ClassifierShell):
                 learned = replace(learned, mistakes=learned.mistakes.numbered(rows))
             names = None if comes_in_batches(X) else self._feature_names()
             self._hold(LinearModel.of(learned, self.get_params(deep=False), feature_names=names))
-        if learned.run.stopped is Stopped.INTERRUPTED:
-            raise KeyboardInterrupt
-        warn_unless_converged(
-            self, learned.run, TINY_MARGINS if len(self.classes_) == 2 and learned.run.cycle is None else ""
-        )
+        end_run(self, learned.run, TINY_MARGINS if len(self.classes_) == 2 and learned.run.cycle is None else "")
         return self
 
     def partial_fit(
@@ -307,36 +299,17 @@ class Perceptron(ClassifierShell):
             check_options(readout=self.readout, tie=self.tie, eta0=self.eta0)
             before = getattr(self, "model_", None)
             X, y, weights, kept = weighted_rows(X, y, sample_weight)
-            if self._learns_as_table(X):
-                rows, labels, encoding = self._table_to_learn(X, y)
-            else:
-                rows, labels = self._validated(X, y, reset=before is None)
-                encoding = self._first_scales(rows) if before is None else before.encoding
-                rows = encoded(rows, encoding)
+            rows, labels, encoding = self._rows_to_learn(X, y)
             known, fixed = self._known_classes(labels, classes, before)
             memory = self._memory_for(rows, known, before)
             seen = memory.examples
             options: dict[str, Any] = {"tie": self.tie, "lead": lead, "record_mistakes": self.record_mistakes}
             mistakes = learn_online(memory, rows, inner_labels(labels, known), sample_weight=weights, **options)
-            if kept is not None and mistakes is not None:
-                mistakes = mistakes.numbered(kept)
-            recorded = None if before is None else before.mistake_rows
-            guessed = None if before is None else before.mistake_guesses
+            made: dict[str, Any] = dict.fromkeys(("mistake_rows", "mistake_guesses"))
             if mistakes is not None and self.record_mistakes:
-                earlier = np.empty(0, dtype=np.int64) if recorded is None else recorded
-                recorded = np.concatenate([earlier, mistakes.rows + seen])
-                guessed = np.concatenate([known[:0] if guessed is None else guessed, known[mistakes.wrong]])
-            model = LinearModel(
-                memory,
-                known,
-                encoding=encoding,
-                feature_names=None if encoding is not None and encoding.is_of_table else self._feature_names(),
-                n_iter=1 if before is None else before.n_iter + 1,
-                classes_are_fixed=fixed,
-                mistake_rows=recorded,
-                mistake_guesses=guessed,
-            )
-            self._hold(model)
+                rows = mistakes.rows if kept is None else kept[mistakes.rows]
+                made = {"mistake_rows": rows + seen, "mistake_guesses": known[mistakes.wrong]}
+            self._hold(LinearModel(memory, known, classes_are_fixed=fixed, **self._so_far(encoding, **made)))
         return self
 
     # -- predicting ---------------------------------------------------------------------------------------------------
@@ -424,21 +397,12 @@ class Perceptron(ClassifierShell):
             )
         return (self._given(X, targets(y)) if goes_on else read_frame(X, labels=targets(y))), None
 
-    def _learn_matrix(self, X: Any, y: Any, weights: Any, goes_on: bool, watch: Watcher | None) -> Learned:
-        rows, labels = self._validated(X, y, reset=not goes_on)
-        classes = self.classes_ if goes_on else at_least_two(np.unique(labels))
-        inner, options = inner_labels(labels, classes), self._options(goes_on, watch, weights)
-        options["held_out"] = aside = held_out_part(self.held_out, options["random_state"])
-        encoding, why = (self.model_.encoding, self.run_.scaled) if goes_on else self._scales(rows, aside)
-        rows = encoded(rows, encoding)
-        options["class_weight"] = inner_weights(self.class_weight, classes)
-        learned = perceptron(rows, inner, n_classes=len(classes), **options)
-        run = replace(learned.run, encoded=learned.run.encoded or encoding is not None, scaled=why)
-        if run.cycle is not None and run.cycle.rivals is not None:  # in a record, classes have their names
-            run = replace(run, cycle=replace(run.cycle, rivals=tuple(classes[list(run.cycle.rivals)].tolist())))
-        return replace(learned, classes=classes, encoding=encoding, run=run)
+    def _learn_matrix(self, X: Any, y: Any, weights: Any, goes_on: bool, watch: Watcher | None) -> Fitted:
+        options = self._options(goes_on, watch, weights)
+        options["held_out"] = held_out_part(self.held_out, options["random_state"])
+        return self._learn_rows(perceptron, X, y, options, goes_on=goes_on)
 
-    def _learn_batches(self, X: Iterable[Any], y: Any, weights: Any, goes_on: bool, watch: Watcher | None) -> Learned:
+    def _learn_batches(self, X: Iterable[Any], y: Any, weights: Any, goes_on: bool, watch: Watcher | None) -> Fitted:
         check_options(eta0=self.eta0)
         is_table = getattr(X, "is_table", False)
         if self.scale not in (False, "auto") and not is_table and not goes_on:
@@ -459,12 +423,12 @@ class Perceptron(ClassifierShell):
         more = {"start": self.model_.memory if goes_on else None, "watch": watch, "sample_weight": weights}
         return {**own, "random_state": seed_of(self.random_state, shuffle=self.shuffle), **more}
 
-    def _memory_for(self, rows: Rows, classes: NDArray[Any], before: LinearModel | None) -> Memory:
+    def _memory_for(self, rows: Rows, classes: NDArray[Any], before: LinearModel | None) -> LinearMemory:
         """What to learn these rows into."""
         if before is None:
             columns = columns_to_keep([rows], rows.n_columns, rows.n_entries, len(classes))
             options: dict[str, Any] = {"fit_intercept": self.fit_intercept, "vote": self.readout == "vote"}
-            memory = Memory.empty(rows.n_columns, len(classes), **options, columns=columns)
+            memory = LinearMemory.empty(rows.n_columns, len(classes), **options, columns=columns)
             return replace(memory, class_weights=class_weights(self.class_weight, classes, None))
         if len(classes) > len(before.classes):
             return grow(before.memory, np.searchsorted(classes, before.classes).tolist(), len(classes))

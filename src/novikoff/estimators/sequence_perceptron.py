@@ -6,11 +6,10 @@ from typing import Any, Self
 from sklearn.utils.validation import check_is_fitted
 
 from novikoff.estimators.elsewhere import NO_CHANCES
-from novikoff.estimators.shell import Absent, Shell, all_or_nothing, seed_of, warn_unless_converged
+from novikoff.estimators.shell import Absent, Shell, all_or_nothing, end_run, seed_of
 from novikoff.learn.chain.space import SequenceRun
-from novikoff.learn.chain.tagger import Constraint, Scored, Tagger, Weight, learn_tagger
+from novikoff.learn.chain.tagger import Constraint, LabelWeight, ScoredLabels, Tagger, learn_tagger
 from novikoff.learn.epochs import Watcher
-from novikoff.learn.run import Stopped
 from novikoff.options import Lead, MaxIter, Readout
 
 
@@ -154,9 +153,7 @@ class SequencePerceptron(Shell):
             options = self.get_params(deep=False)
             options["random_state"] = seed_of(options["random_state"])
             self.model_ = learn_tagger(X, y, **options, watch=watch)
-        if self.run_.stopped is Stopped.INTERRUPTED:
-            raise KeyboardInterrupt
-        warn_unless_converged(self, self.run_)
+        end_run(self, self.run_)
         return self
 
     def predict(self, X: Any) -> list[list[Hashable]]:
@@ -167,7 +164,7 @@ class SequencePerceptron(Shell):
         """The best label sequence of one sequence."""
         return self._fitted().label([tokens])[0]
 
-    def predict_with_scores(self, X: Any) -> list[Scored]:
+    def predict_with_scores(self, X: Any) -> list[ScoredLabels]:
         """The best label sequences with their scores, and by how much each beats the second best."""
         return self._fitted().label_with_scores(X)
 
@@ -182,7 +179,7 @@ class SequencePerceptron(Shell):
         """
         return self._fitted().accuracy(X, y)
 
-    def heaviest(self, n: int | None = 20, label: Hashable | None = None) -> list[Weight]:
+    def heaviest(self, n: int | None = 20, label: Hashable | None = None) -> list[LabelWeight]:
         """The weights of features by name, the largest in size first; of one label, if it is named."""
         return self._fitted().heaviest(n, label)
 

@@ -2,7 +2,7 @@
 
 import sys
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
@@ -28,7 +28,8 @@ from novikoff.features.examples import batches_of, comes_in_batches, given_to, l
 from novikoff.features.scaling import Scaling, why_scale
 from novikoff.learn.class_weights import class_weights, sample_weights
 from novikoff.learn.epochs import Watcher
-from novikoff.learn.run import Run
+from novikoff.learn.fit import Fitted
+from novikoff.learn.run import Run, Stopped
 from novikoff.options import ClassWeight, Scale, check_options
 from novikoff.say.runs import why_not_converged
 
@@ -242,14 +243,14 @@ def verbose_watch(watch: Watcher | None, verbose: int) -> Watcher | None:
     return look
 
 
-class Scaled(NamedTuple):
+class ColumnScales(NamedTuple):
     """How the columns of rows are scaled, if they are, and why, for the record."""
 
     encoding: "Encoding | None" = None
     why: str | None = None
 
 
-def scales_of(model: Any, rows: Rows, aside: "HeldOut | None", names: tuple[str, ...] | None) -> Scaled:
+def scales_of(model: Any, rows: Rows, aside: "HeldOut | None", names: tuple[str, ...] | None) -> ColumnScales:
     """The scales that a model wants of its first rows, without those held out.
 
     Where the numbers decide, a model without an intercept keeps them, because what is centred is separated elsewhere;
@@ -261,10 +262,10 @@ def scales_of(model: Any, rows: Rows, aside: "HeldOut | None", names: tuple[str,
     if model.scale == "auto" and getattr(model, "fit_intercept", True) and model.readout != "last":
         why = why_scale(known, names)
     if why is None:
-        return Scaled()
+        return ColumnScales()
     from novikoff.features.encode import Encoding
 
-    return Scaled(Encoding.of_numbers(rows.n_columns, scaling=Scaling.of(known)), why)
+    return ColumnScales(Encoding.of_numbers(rows.n_columns, scaling=Scaling.of(known)), why)
 
 
 def is_table(X: Any) -> bool:
@@ -354,10 +355,10 @@ class ClassifierShell(ClassifierMixin, Shell):
     def _first_scales(self, X: Any) -> "Encoding | None":
         """The scales of the first rows that are learned in parts; whether there should be some, these do not know."""
         check_options(scale=self.scale)
-        scaled: Scaled = Scaled() if self.scale == "auto" else self._scales(X)
+        scaled: ColumnScales = ColumnScales() if self.scale == "auto" else self._scales(X)
         return scaled.encoding
 
-    def _scales(self, X: Any, aside: "HeldOut | None" = None) -> Scaled:
+    def _scales(self, X: Any, aside: "HeldOut | None" = None) -> ColumnScales:
         """The scales of rows, but for those held out, and why they are scaled."""
         return scales_of(self, X, aside, self._feature_names())
 
@@ -366,10 +367,15 @@ class ClassifierShell(ClassifierMixin, Shell):
         check_options(scale=self.scale)
         return learned_encoding(source, None, held_out, scale=self.scale is not False)
 
-    def _table_to_learn(self, X: Any, y: Any) -> tuple[Rows, NDArray[Any], "Encoding | None"]:
+    def _rows_to_learn(self, X: Any, y: Any) -> tuple[Any, NDArray[Any], "Encoding | None"]:
         """Rows for `partial_fit`, their labels, and their encoding, which the first rows decide."""
+        goes_on = self.__sklearn_is_fitted__()
+        if not self._learns_as_table(X):
+            rows, labels = self._validated(X, y, reset=not goes_on)
+            encoding = self.model_.encoding if goes_on else self._first_scales(rows)
+            return rows if encoding is None else encoded(as_rows(rows), encoding), labels, encoding
         labels = targets(y)
-        if self.__sklearn_is_fitted__():
+        if goes_on:
             encoding, source = self.model_.encoding, self._given(X, labels)
         else:
             as_matrix(X)
@@ -379,6 +385,37 @@ class ClassifierShell(ClassifierMixin, Shell):
         if rows.n_rows != len(labels):
             raise ValueError(f"y has {len(labels)} labels, but X has {rows.n_rows} rows: one label per row is required")
         return rows, labels, encoding
+
+    def _learn_rows(
+        self, learn: Callable[..., Fitted], X: Any, y: Any, options: dict[str, Any], *, goes_on: bool = False
+    ) -> Fitted:
+        """A run on a matrix, by the function that learns one; what `goes_on` keeps its classes and scales."""
+        rows, labels = self._validated(X, y, reset=not goes_on)
+        classes = self.classes_ if goes_on else at_least_two(np.unique(labels))
+        inner = inner_labels(labels, classes)
+        scaled = (self.model_.encoding, self.run_.scaled) if goes_on else self._scales(rows, options["held_out"])
+        encoding, why = scaled
+        rows = rows if encoding is None else encoded(as_rows(rows), encoding)
+        weights = inner_weights(options["class_weight"], classes)
+        learned = learn(rows, inner, n_classes=len(classes), **{**options, "class_weight": weights})
+        run = replace(learned.run, encoded=learned.run.encoded or encoding is not None, scaled=why)
+        if run.cycle is not None and run.cycle.rivals is not None:  # in a record, classes have their names
+            run = replace(run, cycle=replace(run.cycle, rivals=tuple(classes[list(run.cycle.rivals)].tolist())))
+        return replace(learned, classes=classes, encoding=encoding, run=run)
+
+    def _validated(self, X: Any, y: Any, *, reset: bool) -> tuple[Any, NDArray[Any]]:
+        """Rows and labels, as scikit-learn has looked at them."""
+        raise NotImplementedError
+
+    def _so_far(self, encoding: "Encoding | None", **made: Any) -> dict[str, Any]:
+        """What every model has that was learned in parts; the mistakes that were `made` follow those from before."""
+        before, of_table = getattr(self, "model_", None), encoding is not None and encoding.is_of_table
+        for name, new in made.items():
+            earlier = getattr(before, name, None)
+            both = earlier is not None and new is not None
+            made[name] = np.concatenate([earlier, new]) if both else earlier if new is None else new
+        n_iter, names = getattr(before, "n_iter", 0) + 1, None if of_table else self._feature_names()
+        return {"encoding": encoding, "feature_names": names, "n_iter": n_iter, **made}
 
 
 def lead_of(model: Any) -> float:
@@ -439,8 +476,11 @@ def inner_weights(class_weight: ClassWeight, classes: NDArray[Any]) -> ClassWeig
     return None if weights is None else weights.tolist()
 
 
-def warn_unless_converged(model: Any, run: Run, otherwise: str = "") -> None:
-    """Whoever asked for convergence and did not get it is told why, and what to do next, or `otherwise`."""
+def end_run(model: Any, run: Run, otherwise: str = "") -> None:
+    """Ctrl-C is heard again once the model holds what was learned. Whoever asked for convergence and did not get it is
+    told why, and what to do next, or `otherwise`."""
+    if run.stopped is Stopped.INTERRUPTED:
+        raise KeyboardInterrupt
     what = why_not_converged(run, model.readout, model.min_margin)
     if not what:
         return

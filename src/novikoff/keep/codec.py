@@ -20,15 +20,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novikoff.engine.rows import Csr, Rows, as_rows, csr_rows
+from novikoff.keep import checks
+from novikoff.keep.checks import ensure, take
 from novikoff.keep.layout import Arrays, ModelFileError
 from novikoff.keep.parameters import encode_parameters
-from novikoff.keep.values import decode, decode_array, encode, encode_array
-from novikoff.learn.class_weights import HEAVIEST, LIGHTEST
-from novikoff.learn.model import Model
+from novikoff.keep.values import decode, encode
+from novikoff.learn.model import LearnedModel
 from novikoff.learn.run import Run
-from novikoff.options import MOST_LEAD, READOUTS
-
-LARGEST = 2**62
+from novikoff.options import READOUTS
 
 
 class TypeForm(NamedTuple):
@@ -65,7 +64,7 @@ class Codec:
         """The fields of a dataclass, but for some."""
         header = {}
         of: Any = type(value)
-        for name, kind in _declared(of).items():
+        for name, kind in declared_fields(of).items():
             part, place = getattr(value, name), _below(path, name)
             if name in without:
                 continue
@@ -104,7 +103,7 @@ class Codec:
         """The fields of a dataclass by name, but for some: these are all that there are."""
         ensure(isinstance(plain, Mapping), f"{path or 'the header'} is not an object")
         values, left = {}, set(plain) - set(without)
-        for name, declared in _declared(kind).items():
+        for name, declared in declared_fields(kind).items():
             place = _below(path, name)
             if name in without:
                 continue
@@ -120,12 +119,14 @@ class Codec:
     def _check_numbers(self, value: Any, path: str) -> None:
         for number in value if isinstance(value, tuple) else (value,):
             if isinstance(number, int | float):
-                most = math.inf if not self.finite else LARGEST if type(number) is int else 1.7976931348623157e308
+                most = (
+                    math.inf if not self.finite else checks.LARGEST if type(number) is int else 1.7976931348623157e308
+                )
                 ensure(0 <= number <= most, f"{path} is {number!r:.60}, which is negative or too large")
 
 
 @cache
-def _declared(kind: Any) -> dict[str, Any]:
+def declared_fields(kind: Any) -> dict[str, Any]:
     """The fields of a dataclass with their types. Some are declared by names that only type checkers import."""
     hints = get_type_hints(kind, localns={"np": np, "NDArray": NDArray, "Encoding": Any})
     return {part.name: hints[part.name] for part in fields(kind) if part.init}
@@ -166,74 +167,6 @@ def _own(value: Any) -> Any:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# What a file must say
-# ---------------------------------------------------------------------------------------------------------------------
-
-
-def ensure(condition: bool, what: str) -> None:
-    """Say `what` is wrong unless the condition holds."""
-    if not condition:
-        raise ModelFileError(what)
-
-
-def take(arrays: Arrays, name: str, dtype: Any, *, may_be_none: bool = False) -> Any:
-    """An array of this type, which is then no longer among the others; floats are finite."""
-    if name not in arrays:
-        ensure(may_be_none, f"the array {name!r:.60} is missing")
-        return None
-    array = arrays.pop(name)
-    kinds = [np.dtype(kind) for kind in (dtype if isinstance(dtype, tuple) else (dtype,))]
-    expected = " or ".join(map(str, kinds))
-    ensure(array.dtype in kinds, f"the array {name!r} is of the type {array.dtype}, not {expected}")
-    if array.dtype.kind == "f" and not np.isfinite(array).all():
-        raise ModelFileError(f"the array {name!r} contains NaN or an infinity, and a model has only finite numbers")
-    return array
-
-
-def check_all_taken(arrays: Arrays) -> None:
-    ensure(not arrays, f"the array {min(arrays, default='')!r:.60} is not expected")
-
-
-def check_shape(array: NDArray[Any], name: str, *shape: int) -> None:
-    ensure(array.shape == shape, f"the array {name!r} has the shape {array.shape}, which does not fit the others")
-
-
-def check_within(array: NDArray[Any], name: str, end: int) -> None:
-    """Whether all are at least 0, and below the end."""
-    if len(array) and (int(array.min()) < 0 or int(array.max()) >= end):
-        raise ModelFileError(f"the array {name!r} has numbers outside of 0 to {end - 1}")
-
-
-def check_ascends(array: NDArray[Any], name: str, *, strictly: bool) -> None:
-    wrong = array[1:] <= array[:-1] if strictly else array[1:] < array[:-1]
-    ensure(not np.any(wrong), f"the array {name!r} does not ascend")
-
-
-def check_mistake_rows(rows: NDArray[Any] | None) -> None:
-    if rows is not None:
-        check_shape(rows, "mistake_rows", len(rows))
-        check_within(rows, "mistake_rows", LARGEST)
-
-
-def check_csr(csr: Csr, name: str, n_columns: int) -> None:
-    """Whether no kernel is led outside of sparse rows."""
-    data, indices, indptr = csr
-    ensure(indices.dtype == indptr.dtype, f"the columns and pointers of {name} are of different types")
-    for part in csr:
-        check_shape(part, name, len(part))
-    if (
-        not len(indptr)
-        or indptr[0] != 0
-        or not indptr[-1] == len(data) == len(indices)
-        or np.any(indptr[1:] < indptr[:-1])
-    ):
-        raise ModelFileError(f"the row pointers of {name} do not ascend from 0 to the number of entries")
-    check_within(indices, f"{name}.columns", n_columns)
-    falls = np.flatnonzero(indices[1:] <= indices[:-1]) + 1
-    ensure(bool(np.isin(falls, indptr).all()), f"the columns of {name} do not ascend in every row")
-
-
-# ---------------------------------------------------------------------------------------------------------------------
 # Rows of numbers
 # ---------------------------------------------------------------------------------------------------------------------
 
@@ -253,11 +186,11 @@ def _read_rows(plain: Any, path: str, arrays: Arrays) -> Rows:
     floats, wholes = (np.float32, np.float64), (np.uint32, np.uint64)
     if not known.is_sparse:
         rows = take(arrays, f"{path}.rows", floats)
-        check_shape(rows, f"{path}.rows", len(rows), known.n_columns)
+        checks.shape(rows, f"{path}.rows", len(rows), known.n_columns)
         return as_rows(rows)
     parts = zip(("values", "columns", "pointers"), (floats, wholes, wholes), strict=True)
     csr = Csr(*(take(arrays, f"{path}.{name}", kinds) for name, kinds in parts))
-    check_csr(csr, path, known.n_columns)
+    checks.csr(csr, path, known.n_columns)
     return csr_rows(*csr, known.n_columns)
 
 
@@ -277,11 +210,10 @@ ROWS = TypeForm(_write_rows, _read_rows)
 # Of a model, these are written in ways of their own; the certificate and the fingerprint, by `save`, in every file.
 EVIDENCE = ("certificate", "fingerprint")
 OF_MODELS = (*EVIDENCE, "run", "goes_on", "parameters", "mistake_guesses")
-OF_CLASSIFIERS = (*OF_MODELS, "classes", "encoding", "feature_names")
 RECORDS = Codec(finite=False)
 
 
-def write_model(model: Model, record: Run) -> dict[str, Any]:
+def write_model(model: LearnedModel, record: Run) -> dict[str, Any]:
     """The parameters and the record; learning goes on if a model has none of its own."""
     known = {"parameters": encode_parameters(model.parameters), "run": write_run(record)}
     return {**known, "goes_on": model.run is None}
@@ -325,54 +257,3 @@ def read_run(header: Mapping[str, Any], kind: type[Run] = Run, *, most_mistakes:
         n_rivals = len(cycle.rows if cycle.rivals is None else cycle.rivals)
         ensure(len(cycle.rows) == len(cycle.times) == n_rivals, "the record has a cycle whose parts do not match")
     return run
-
-
-def write_classifier(model: Any) -> dict[str, Any]:
-    """The same of a classifier, with its classes, and how columns become numbers."""
-    encoding = model.encoding
-    has_own = encoding is not None and encoding.names_features
-    names = None if has_own or model.feature_names is None else list(model.feature_names)
-    return {
-        **write_model(model, model.record),
-        "classes": encode_array(np.asarray(model.classes), "classes_"),
-        "feature_names": names,
-        "encoding": None if encoding is None else encoding.to_dict(),
-    }
-
-
-def read_classes(header: Mapping[str, Any], least: int) -> NDArray[Any]:
-    """The classes: sorted, each once."""
-    classes = decode_array(header["classes"])
-    ensure(classes.ndim == 1 and len(classes) >= least, "classes are no list of labels")
-    ensure(bool(np.all(classes[:-1] < classes[1:])), "classes are not sorted, or not different")
-    return classes
-
-
-def read_columns(header: Mapping[str, Any], n_columns: int | None) -> dict[str, Any]:
-    """The encoding, and the names of columns, as fields of a classifier."""
-    encoding, names = None, RECORDS.read(tuple[str, ...] | None, header["feature_names"], {}, "feature_names")
-    if header["encoding"] is not None:
-        from novikoff.features.encode import Encoding
-
-        encoding = Encoding.from_dict(header["encoding"])
-        ensure(encoding.n_columns == n_columns, "there are not as many names as features")
-        names = None if encoding.names_features else names
-    ensure(names is None or len(names) == n_columns, "there are not as many names as features")
-    return {"encoding": encoding, "feature_names": names}
-
-
-def check_lead(memory: Any) -> None:
-    ensure(memory.lead > 0 or not memory.narrow, "there are narrow examples without a lead")
-    ensure(memory.lead <= MOST_LEAD, "the lead is too large")
-
-
-def check_class_weights(memory: Any, n_classes: int) -> None:
-    weights = memory.class_weights
-    if weights is not None:
-        sound = weights.shape == (n_classes,) and weights.min() >= LIGHTEST and weights.max() <= HEAVIEST
-        ensure(bool(sound), "the weights of the classes make no sense")
-
-
-def check_vote(readout: str, parameters: Mapping[str, Any], has_mistakes: bool) -> None:
-    ensure(readout != "vote" or has_mistakes, "there is to be a vote, and no mistakes were kept for it")
-    ensure(parameters.get("readout", readout) == readout, "the read-out of the parameters differs from the model's")

@@ -4,42 +4,23 @@ A kernel that is a function cannot be in a file; whoever loads such a model brin
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from novikoff.engine.rows import Csr
-from novikoff.keep.codec import (
-    OF_CLASSIFIERS,
-    Codec,
-    TypeForm,
-    check_all_taken,
-    check_ascends,
-    check_class_weights,
-    check_csr,
-    check_lead,
-    check_mistake_rows,
-    check_shape,
-    check_vote,
-    check_within,
-    ensure,
-    goes_on,
-    read_classes,
-    read_columns,
-    read_run,
-    take,
-    write_classifier,
-)
+from novikoff.keep import checks
+from novikoff.keep.checks import ensure, take
+from novikoff.keep.classifiers import Functions, read_classifier, write_classifier
+from novikoff.keep.codec import Codec, TypeForm
 from novikoff.keep.layout import Arrays, FileParts
-from novikoff.keep.parameters import decode_parameters, needed_function
+from novikoff.keep.parameters import needed_function
 from novikoff.keep.values import decode, decode_names, encode, encode_names
-from novikoff.learn.kernel.kernels import KERNELS, GrowingArray, GrowingPoints, Kernel
-from novikoff.learn.kernel.memory import Memory, Mistakes
+from novikoff.learn.kernel.kernels import KERNELS, GrowingArray, GrowingPoints, KernelFunction
+from novikoff.learn.kernel.memory import KernelMemory, KernelMistakes
 from novikoff.learn.kernel.model import KernelModel
-
-BY_HAND = (*OF_CLASSIFIERS, "memory", "mistake_guesses")
 
 # The arrays of support rows by their kind.
 SUPPORTS: dict[str, dict[str, Any]] = {
@@ -52,38 +33,17 @@ SUPPORTS: dict[str, dict[str, Any]] = {
 
 
 def to_parts(model: KernelModel) -> FileParts:
-    memory, arrays = model.memory, Arrays()
+    memory = model.memory
     if memory.kept is not None:
-        memory = replace(memory, kept=[Mistakes.joined(memory.kept)])
-    codec = _codec(None)
-    header = {
-        **write_classifier(model),
-        **codec.write_fields(model, arrays, without=BY_HAND),
-        "memory": codec.write_fields(memory, arrays),
-    }
-    return FileParts(header, arrays)
+        memory = replace(memory, kept=[KernelMistakes.joined(memory.kept)])
+    return write_classifier(model, memory, _codec(None))
 
 
-def from_parts(parts: FileParts, functions: Mapping[str, Callable[..., Any]]) -> KernelModel:
-    header, arrays = parts.header, dict(parts.arrays)
-    needed_function(header, "kernel", functions)
-    classes, codec = read_classes(header, least=2), _codec(functions.get("kernel"))
-    memory: Memory = codec.read(Memory, header["memory"], arrays)
-    _check(memory, len(classes))
-    known = codec.read_fields(KernelModel, header, arrays, without=BY_HAND)
-    check_all_taken(arrays)
-    check_mistake_rows(known["mistake_rows"])
-    run = read_run(header, most_mistakes=len(memory.by_class))
-    parameters = decode_parameters(header, functions)
-    check_vote(known["readout"], parameters, memory.kept is not None)
-    return KernelModel(
-        memory,
-        classes,
-        run=None if goes_on(header) else run,
-        parameters=parameters,
-        **read_columns(header, memory.n_columns),
-        **known,
-    )
+def from_parts(parts: FileParts, functions: Functions) -> KernelModel:
+    needed_function(parts.header, "kernel", functions)
+    codec = _codec(functions.get("kernel"))
+    model: KernelModel = read_classifier(KernelModel, parts, functions, codec, _check)
+    return model
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -95,20 +55,20 @@ def _codec(function: Callable[..., Any] | None) -> Codec:
     """With the function that is the kernel, if it is one."""
     return Codec(
         {
-            Kernel: TypeForm(_write_kernel, lambda plain, path, arrays: _read_kernel(plain, function)),
+            KernelFunction: TypeForm(_write_kernel, lambda plain, path, arrays: _read_kernel(plain, function)),
             GrowingArray: TypeForm(_write_growing, _read_growing),
             GrowingPoints: TypeForm(_write_points, _read_points),
         }
     )
 
 
-def _write_kernel(kernel: Kernel, path: str, arrays: Arrays) -> dict[str, Any]:
+def _write_kernel(kernel: KernelFunction, path: str, arrays: Arrays) -> dict[str, Any]:
     form = kernel.form if isinstance(kernel.form, str) else None
     numbers = {"gamma": float(kernel.gamma), "degree": int(kernel.degree), "coef0": float(kernel.coef0)}
     return {"form": form, **numbers, "params": encode(kernel.params, "kernel_params")}
 
 
-def _read_kernel(plain: Any, function: Callable[..., Any] | None) -> Kernel:
+def _read_kernel(plain: Any, function: Callable[..., Any] | None) -> KernelFunction:
     ensure(isinstance(plain, dict) and len(plain) == 5, "there is no kernel")
     form, gamma, degree, coef0 = (plain[name] for name in ("form", "gamma", "degree", "coef0"))
     ensure((form is None) == (function is not None), "the kernel of the parameters differs from the model's")
@@ -118,7 +78,7 @@ def _read_kernel(plain: Any, function: Callable[..., Any] | None) -> Kernel:
     ensure(type(coef0) is float and math.isfinite(coef0), "coef0 is not finite")
     params = decode(plain["params"])
     ensure(params is None or isinstance(params, dict), "kernel_params is not a dictionary")
-    return Kernel(function or form, gamma, degree, coef0, params)
+    return KernelFunction(function or form, gamma, degree, coef0, params)
 
 
 def _write_growing(values: GrowingArray, path: str, arrays: Arrays) -> None:
@@ -148,26 +108,26 @@ def _read_points(kind: Any, path: str, arrays: Arrays) -> GrowingPoints:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Whether the parts fit together, so that neither a kernel nor a proof is led astray
+# Whether the parts fit together
 # ---------------------------------------------------------------------------------------------------------------------
 
 
-def _check(memory: Memory, n_classes: int) -> None:
+def _check(memory: KernelMemory, n_classes: int) -> bool:
+    """Whether there can be a vote, if the parts of what was learned fit together."""
+    ensure(n_classes >= 2, "classes are no list of labels")
     ensure(memory.n_classes == n_classes, "there are not as many classes as the coefficients are for")
     vectors, support = n_classes if n_classes > 2 else 1, len(memory.rows.array)
     for name in ("by_class", "squares"):
-        check_shape(getattr(memory, name), name, vectors)
+        checks.shape(getattr(memory, name), name, vectors)
     for name in ("coefficients", "drift"):
-        check_shape(getattr(memory, name).array, name, support, vectors)
-    check_shape(memory.rows.array, "rows", support)
+        checks.shape(getattr(memory, name).array, name, support, vectors)
+    checks.shape(memory.rows.array, "rows", support)
     if memory.projector is not None:
-        check_shape(memory.projector, "projector", support, support)
-    check_lead(memory)
-    check_class_weights(memory, n_classes)
+        checks.shape(memory.projector, "projector", support, support)
     _check_support(memory, support)
-    check_within(memory.by_class, "by_class", memory.examples + 1)
+    checks.within(memory.by_class, "by_class", memory.examples + 1)
     ensure(memory.mistakes >= 0, "there are more narrow examples than updates")
-    check_within(memory.rows.array, "rows", 2**62)
+    checks.within(memory.rows.array, "rows", 2**62)
     ensure(memory.budget is None or memory.budget >= 1, "the budget is no whole number of at least 1")
     ensure(memory.budget is None or support <= memory.budget, "there are more support rows than the budget")
     held = support if memory.projector is not None else 0
@@ -175,9 +135,10 @@ def _check(memory: Memory, n_classes: int) -> None:
     if memory.kept is not None:
         ensure(len(memory.kept) == 1, "the mistakes are in several parts")
         _check_kept(memory, memory.kept[0], support)
+    return memory.kept is not None
 
 
-def _check_support(memory: Memory, support: int) -> None:
+def _check_support(memory: KernelMemory, support: int) -> None:
     points, n_columns = memory.support, memory.n_columns
     if not points.parts and not points.items:
         ensure(support == 0, "there are not as many support rows as coefficients")
@@ -190,25 +151,25 @@ def _check_support(memory: Memory, support: int) -> None:
     n_points = len(points.items) if of_objects else len(parts[0])
     ensure(n_points == support, "there are not as many support rows as coefficients")
     if parts:
-        check_shape(parts[0], "support", support)
+        checks.shape(parts[0], "support", support)
     if of_places:
-        check_within(parts[0], "support.places", n_columns or 0)
+        checks.within(parts[0], "support.places", n_columns or 0)
     elif len(parts) == 2:
-        check_shape(parts[1], "support.rows", support, n_columns or 0)
+        checks.shape(parts[1], "support.rows", support, n_columns or 0)
     elif len(parts) == 4:
         ensure(len(parts[3]) == support + 1, "there are not as many support rows as coefficients")
-        check_csr(Csr(*parts[1:]), "support", n_columns or 0)
+        checks.csr(Csr(*parts[1:]), "support", n_columns or 0)
     points.width = n_columns if len(parts) > 1 and n_columns is not None else -1
 
 
-def _check_kept(memory: Memory, kept: Mistakes, support: int) -> None:
+def _check_kept(memory: KernelMemory, kept: KernelMistakes, support: int) -> None:
     ensure(memory.budget is None, "there is no vote on a budget")
     ends = {"support": support, "classes": len(memory.by_class), "times": memory.examples, "rows": 2**62}
     for name, end in ends.items():
-        check_shape(getattr(kept, name), f"kept.{name}", len(kept.rows))
-        check_within(getattr(kept, name), f"kept.{name}", end)
-    check_shape(kept.signs, "kept.signs", len(kept.rows))
-    check_ascends(kept.times, "kept.times", strictly=False)
+        checks.shape(getattr(kept, name), f"kept.{name}", len(kept.rows))
+        checks.within(getattr(kept, name), f"kept.{name}", end)
+    checks.shape(kept.signs, "kept.signs", len(kept.rows))
+    checks.ascends(kept.times, "kept.times", strictly=False)
     known = [1.0] if memory.class_weights is None else memory.class_weights
     ensure(bool(np.isin(np.abs(kept.signs), known).all()), "a kept mistake has another sign than -1 and +1")
     counts = np.bincount(kept.classes, minlength=len(memory.by_class))

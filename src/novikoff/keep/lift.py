@@ -4,7 +4,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from novikoff.features.lift import LiftModel
-from novikoff.keep.codec import EVIDENCE, Codec, check_all_taken, ensure
+from novikoff.keep import checks
+from novikoff.keep.checks import ensure
+from novikoff.keep.codec import EVIDENCE, Codec
 from novikoff.keep.layout import FileParts
 from novikoff.keep.parameters import decode_parameters
 
@@ -17,7 +19,7 @@ def to_parts(model: LiftModel) -> FileParts:
 
 def from_parts(parts: FileParts, functions: Mapping[str, Callable[..., Any]]) -> LiftModel:
     decode_parameters(parts.header, functions)
-    check_all_taken(parts.arrays)
+    checks.all_taken(parts.arrays)
     model = LiftModel(**Codec().read_fields(LiftModel, parts.header, {}, without=BY_HAND))
     names = model.feature_names
     ensure(model.n_columns >= 1, "there are no columns")

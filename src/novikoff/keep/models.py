@@ -17,7 +17,7 @@ from novikoff.keep.layout import FORMAT, FileParts, ModelFileError, check_replac
 from novikoff.keep.layout import read_header as read_header
 from novikoff.keep.parameters import MAY_BE_FUNCTIONS, FunctionError
 from novikoff.keep.values import check_room
-from novikoff.learn.model import Model
+from novikoff.learn.model import LearnedModel
 
 if TYPE_CHECKING:
     from novikoff.prove.separable.certificate import Certificate
@@ -131,7 +131,7 @@ def load_plain(path: str | os.PathLike[str], **functions: Callable[..., Any]) ->
         own = {name: value for name, value in parts.header.items() if name not in ABOUT_THE_FILE}
         evidence = _evidence_in(own)
         model = _codec(learner).from_parts(FileParts(own, parts.arrays), functions)
-        return replace(model, **evidence) if isinstance(model, Model) else model
+        return replace(model, **evidence) if isinstance(model, LearnedModel) else model
     except FunctionError as error:
         raise FunctionError(f"{path}: {error}") from None
     except MemoryError:

@@ -7,14 +7,16 @@ import numpy as np
 
 from novikoff.data.missing import is_missing
 from novikoff.features.names import LONGEST, Intercept, RunningScale
-from novikoff.keep.codec import EVIDENCE, Codec, check_all_taken, check_shape, ensure, take, write_run
+from novikoff.keep import checks
+from novikoff.keep.checks import ensure, take_named
+from novikoff.keep.codec import EVIDENCE, Codec, write_run
 from novikoff.keep.layout import Arrays, FileParts
 from novikoff.keep.parameters import decode_parameters, encode_parameters
-from novikoff.keep.values import decode, decode_names, encode, encode_names
+from novikoff.keep.values import decode, encode, encode_names
 from novikoff.learn.online.memory import OnlineState
 from novikoff.learn.online.past import OLD
 from novikoff.learn.online.perceptron import OnlinePerceptron
-from novikoff.learn.online.weights import Weights
+from novikoff.learn.online.weights import NamedWeights
 from novikoff.options import MOST_LEAD
 
 CODEC = Codec()
@@ -55,7 +57,7 @@ def from_parts(parts: FileParts, functions: Mapping[str, Callable[..., Any]]) ->
         scales=_scales_of(arrays) if is_scaled else None,
         **CODEC.read_fields(OnlineState, header, arrays, without=BY_HAND),
     )
-    check_all_taken(arrays)
+    checks.all_taken(arrays)
     ensure(parameters["lead"] > 0 or not state.narrow, "there are narrow examples without a lead")
     ensure(parameters["lead"] <= MOST_LEAD, "the lead is too large")
     ensure(max(state.trials) <= 512.0, "the trials of the read-outs are not two numbers from 0 to 512")
@@ -96,20 +98,13 @@ def _scales_as_arrays(scales: Mapping[Any, RunningScale]) -> Arrays:
 
 
 def _scales_of(arrays: Arrays) -> dict[Any, RunningScale]:
-    names = decode_names(take(arrays, "scales.names", np.uint8))
-    columns = [take(arrays, f"scales.{name}", kind) for name, kind in SCALES.items()]
-    for name, column in zip(SCALES, columns, strict=True):
-        check_shape(column, f"scales.{name}", len(columns[0]))
-    ensure(len(names) == len(columns[0]) == len(set(names)), "there are not as many different names as scales")
-    return dict(zip(names, map(RunningScale, *(column.tolist() for column in columns)), strict=True))
+    names, columns = take_named(arrays, "scales.names", {f"scales.{name}": kind for name, kind in SCALES.items()})
+    return dict(zip(names, map(RunningScale, *columns), strict=True))
 
 
-def _by_name(arrays: Arrays, place: int) -> Weights:
-    names = decode_names(take(arrays, f"names.{place}", np.uint8))
-    parts = [take(arrays, f"{part}.{place}", np.float64) for part in ("weights", "drift")]
-    for part in parts:
-        check_shape(part, f"weights.{place}", len(parts[0]))
-    ensure(len(names) == len(parts[0]) == len(set(names)), "there are not as many different names as weights")
-    weights = dict(zip(names, map(complex, *(part.tolist() for part in parts)), strict=True))
+def _by_name(arrays: Arrays, place: int) -> NamedWeights:
+    parts = dict.fromkeys((f"weights.{place}", f"drift.{place}"), np.float64)
+    names, columns = take_named(arrays, f"names.{place}", parts)
+    weights = dict(zip(names, map(complex, *columns), strict=True))
     ensure(Intercept in weights, "the weight of the constant is missing")
     return weights

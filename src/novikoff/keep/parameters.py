@@ -146,7 +146,6 @@ CHECKS: dict[str, Check] = {
     "constraint": lambda value: value is None or callable(value) or isinstance(value, str),
     "label": lambda value: value is None or isinstance(value, str),
     "cost": lambda value: POSITIVE.accepts(value) or (is_number(value) and value == 0),
-    "scale": lambda value: value == "auto" if isinstance(value, str) else isinstance(value, bool | np.bool_),
     "zero_based": lambda value: isinstance(value, bool | np.bool_),
     "n_jobs": lambda value: value is None or (FINITE.accepts(value) and value == int(value) != 0),
     "penalty": _one_of(None),

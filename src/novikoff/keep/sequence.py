@@ -17,25 +17,14 @@ from novikoff.engine.emissions import MOST_LABELS, Emissions
 from novikoff.engine.viterbi import Links, Weights
 from novikoff.features.templates import LARGEST_KEY, Lookup, Template, TemplateIndex, Vocabulary, parse_template
 from novikoff.features.tokens import AttributeIndex, Numbers, by_sequence
-from novikoff.keep.codec import (
-    OF_MODELS,
-    Codec,
-    check_all_taken,
-    check_ascends,
-    check_mistake_rows,
-    check_shape,
-    check_within,
-    ensure,
-    goes_on,
-    read_run,
-    take,
-    write_model,
-)
+from novikoff.keep import checks
+from novikoff.keep.checks import ensure, take
+from novikoff.keep.codec import OF_MODELS, Codec, goes_on, read_run, write_model
 from novikoff.keep.layout import Arrays, FileParts, ModelFileError
 from novikoff.keep.parameters import decode_parameters
 from novikoff.keep.values import decode, decode_names, encode, encode_names
 from novikoff.learn.chain.space import SequenceRun
-from novikoff.learn.chain.tagger import Features, Tagger
+from novikoff.learn.chain.tagger import Tagger, TokenFeatures
 
 CODEC = Codec()
 BY_HAND = (*OF_MODELS, "classes", "labels", "features", "weights")
@@ -128,8 +117,8 @@ def from_parts(parts: FileParts, functions: Mapping[str, Callable[..., Any]]) ->
     ensure(run.readout != "vote", "there is no vote of label sequences")
     guesses = _guesses(arrays, labels)
     known = CODEC.read_fields(Tagger, header, arrays, without=BY_HAND)
-    check_all_taken(arrays)
-    check_mistake_rows(known["mistake_rows"])
+    checks.all_taken(arrays)
+    checks.mistake_rows(known["mistake_rows"])
     ensure(known["divisor"] >= 1, "the weights are divided by nothing")
     rows = known["mistake_rows"]
     ensure(guesses is None or rows is None or len(rows) == len(guesses), "there are not as many guesses as mistakes")
@@ -143,8 +132,8 @@ def _guesses(arrays: Arrays, labels: list[Any]) -> list[list[Any]] | None:
         return None
     places = take(arrays, "mistake_guesses", np.int64)
     for name, array, end in (("mistake_guesses", places, len(labels)), ("mistake_lengths", lengths, len(places) + 1)):
-        check_shape(array, name, len(array))
-        check_within(array, name, end)
+        checks.shape(array, name, len(array))
+        checks.within(array, name, end)
     ensure(int(lengths.sum()) == len(places), "the guesses are not as long as the mistakes")
     return by_sequence([labels[place] for place in places.tolist()], np.concatenate([[0], np.cumsum(lengths)]))
 
@@ -161,18 +150,18 @@ def _weights(arrays: Arrays, n_labels: int, n_bytes: int) -> Weights:
         (links, "links", len(links)),
         (forbidden, "forbidden", len(forbidden)),
     ):
-        check_shape(array, name, length)
+        checks.shape(array, name, length)
     counts = counts.astype(np.int64)
     ensure(int(counts.sum()) == len(labels), "there are not as many weights as features say")
-    check_within(counts, "counts", n_labels + 1)
-    check_within(labels, "labels", n_labels)
+    checks.within(counts, "counts", n_labels + 1)
+    checks.within(labels, "labels", n_labels)
     ensure(not np.any(weights == 0.0), "a weight is 0, which need not be kept")
     features = np.repeat(np.arange(len(counts)), counts)
-    check_ascends(features * n_labels + labels, "labels", strictly=True)
+    checks.ascends(features * n_labels + labels, "labels", strictly=True)
     ensure(8 * (n_labels + 1) ** 2 <= LARGE_LINKS + 16 * n_bytes, "it has labels without weights")
     table = np.zeros((n_labels + 1) ** 2)
-    check_within(places, "link_places", table.size)
-    check_ascends(places, "link_places", strictly=True)
+    checks.within(places, "link_places", table.size)
+    checks.ascends(places, "link_places", strictly=True)
     table[places] = links
     if len(forbidden):
         ensure(len(forbidden) == -(-table.size // 8), "the forbidden links are not as many as the links")
@@ -181,7 +170,7 @@ def _weights(arrays: Arrays, n_labels: int, n_bytes: int) -> Weights:
     return Weights(Emissions.of_entries(n_labels, counts, labels, weights), linked)
 
 
-def _features(kind: Fields, arrays: Arrays, n_features: int) -> Features:
+def _features(kind: Fields, arrays: Arrays, n_features: int) -> TokenFeatures:
     name, columns = kind.choice("kind", ("templates", "attributes", "numbers")), kind.texts("columns")
     index: TemplateIndex | AttributeIndex | Numbers = Numbers(n_features)
     if name == "attributes":
@@ -189,7 +178,7 @@ def _features(kind: Fields, arrays: Arrays, n_features: int) -> Features:
     elif name == "templates":
         index = _template_index(kind, arrays)
     kind.close()
-    return Features(index, columns)
+    return TokenFeatures(index, columns)
 
 
 def _templates(kind: Fields) -> tuple[Template, ...]:
@@ -265,7 +254,7 @@ def _check_lookups(
 
 def _check_lookup(lookup: Lookup, n_keys: int) -> None:
     for name, array in (("keys", lookup.keys), ("numbers", lookup.numbers)):
-        check_shape(array, name, len(lookup.keys))
-    check_within(lookup.keys, "keys", n_keys)
-    check_ascends(lookup.keys, "keys", strictly=True)
+        checks.shape(array, name, len(lookup.keys))
+    checks.within(lookup.keys, "keys", n_keys)
+    checks.ascends(lookup.keys, "keys", strictly=True)
     ensure(np.array_equal(np.sort(lookup.numbers), np.arange(len(lookup.numbers))), "features are not numbered from 0")

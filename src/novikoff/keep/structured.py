@@ -5,45 +5,34 @@ from typing import Any
 
 import numpy as np
 
-from novikoff.keep.codec import (
-    OF_MODELS,
-    Codec,
-    check_all_taken,
-    check_lead,
-    check_mistake_rows,
-    check_shape,
-    ensure,
-    goes_on,
-    read_run,
-    take,
-    write_model,
-)
+from novikoff.keep import checks
+from novikoff.keep.checks import ensure, take, take_named
+from novikoff.keep.codec import OF_MODELS, Codec, goes_on, read_run, write_model
 from novikoff.keep.layout import Arrays, FileParts
 from novikoff.keep.parameters import decode_parameters, needed_function
 from novikoff.keep.values import decode_names, encode_names
-from novikoff.learn.structure.memory import Memory, Weights
-from novikoff.learn.structure.model import Mistakes, StructuredModel
-from novikoff.learn.structure.perceptron import PARAMETERS
-from novikoff.learn.structure.search import Search
+from novikoff.learn.structure.memory import FeatureWeights, StructureMemory
+from novikoff.learn.structure.perceptron import PARAMETERS, StructuredModel
+from novikoff.learn.structure.search import StructureSearch
 
 CODEC = Codec()
-BY_HAND = (*OF_MODELS, "memory", "search", "mistakes", "mistake_rows")
+BY_HAND = (*OF_MODELS, "memory", "search", "mistake_rows")
 
 # Weights are arrays, ||w||^2 may be rounded below 0, and the others are only for the time of learning.
 BY_HAND_OF_MEMORY = ("weights", "drift", "square", "saved", "astray")
 
 
 def to_parts(model: StructuredModel) -> FileParts:
-    memory, mistakes = model.memory, model.mistakes
+    memory, guesses = model.memory, model.mistake_guesses
     arrays: Arrays = {
         "names": encode_names(memory.weights, "a feature"),
         "weights": np.array(list(memory.weights.values()), dtype=np.float64),
         "drift": np.array([memory.drift[name] for name in memory.weights], dtype=np.float64),
         "square": np.array([memory.square], dtype=np.float64),
     }
-    if mistakes is not None:
-        arrays["mistake_rows"] = np.array(mistakes.rows, dtype=np.int64)
-        arrays["mistake_guesses"] = encode_names(mistakes.guesses, "mistake_guesses_ (learn without record_mistakes)")
+    if guesses is not None:
+        arrays["mistake_rows"] = np.array(model.mistake_rows, dtype=np.int64)
+        arrays["mistake_guesses"] = encode_names(guesses, "mistake_guesses_ (learn without record_mistakes)")
     header = {
         **write_model(model, model.record),
         **CODEC.write_fields(model, arrays, without=BY_HAND),
@@ -59,35 +48,38 @@ def from_parts(parts: FileParts, functions: Mapping[str, Callable[..., Any]]) ->
         needed_function(header, name, functions)
     ensure(parameters.keys() == set(PARAMETERS), "the parameters are others than those of a StructuredPerceptron")
     memory = _memory(header["memory"], arrays)
-    rows, mistakes = take(arrays, "mistake_rows", np.int64, may_be_none=True), None
-    check_mistake_rows(rows)
+    rows, guesses = take(arrays, "mistake_rows", np.int64, may_be_none=True), None
+    checks.mistake_rows(rows)
     if rows is not None:
-        mistakes = Mistakes(rows.tolist(), decode_names(take(arrays, "mistake_guesses", np.uint8)))
-        ensure(len(mistakes.rows) == len(mistakes.guesses), "there are not as many guesses as mistakes")
+        rows, guesses = rows.tolist(), decode_names(take(arrays, "mistake_guesses", np.uint8))
+        ensure(len(rows) == len(guesses), "there are not as many guesses as mistakes")
     known = CODEC.read_fields(StructuredModel, header, arrays, without=BY_HAND)
-    check_all_taken(arrays)
+    checks.all_taken(arrays)
     run = read_run(header)
     ensure(known["readout"] != "vote", "there is no vote of structures")
     ensure(known["readout"] == parameters["readout"], "the read-out of the parameters differs from the model's")
-    search = Search(*(parameters[name] for name in ("features", "decode", "loss", "violation")))
+    search = StructureSearch(*(parameters[name] for name in ("features", "decode", "loss", "violation")))
     return StructuredModel(
-        memory, search, mistakes=mistakes, run=None if goes_on(header) else run, parameters=parameters, **known
+        memory,
+        search,
+        run=None if goes_on(header) else run,
+        parameters=parameters,
+        mistake_rows=rows,
+        mistake_guesses=guesses,
+        **known,
     )
 
 
-def _memory(plain: Any, arrays: Arrays) -> Memory:
-    names = decode_names(take(arrays, "names", np.uint8))
-    weights, drift, square = (take(arrays, name, np.float64) for name in ("weights", "drift", "square"))
-    for name, array in (("weights", weights), ("drift", drift)):
-        check_shape(array, name, len(weights))
-    check_shape(square, "square", 1)
-    ensure(len(names) == len(weights) == len(set(names)), "there are not as many different names as weights")
-    memory = Memory(
-        Weights(zip(names, weights.tolist(), strict=True)),
-        dict(zip(names, drift.tolist(), strict=True)),
+def _memory(plain: Any, arrays: Arrays) -> StructureMemory:
+    names, (weights, drift) = take_named(arrays, "names", {"weights": np.float64, "drift": np.float64})
+    square = take(arrays, "square", np.float64)
+    checks.shape(square, "square", 1)
+    memory = StructureMemory(
+        FeatureWeights(zip(names, weights, strict=True)),
+        dict(zip(names, drift, strict=True)),
         square=float(square[0]),
-        **CODEC.read_fields(Memory, plain, arrays, "memory", BY_HAND_OF_MEMORY),
+        **CODEC.read_fields(StructureMemory, plain, arrays, "memory", BY_HAND_OF_MEMORY),
     )
-    check_lead(memory)
+    checks.lead(memory)
     ensure(memory.updates <= memory.examples, "there are more mistakes than examples")
     return memory

@@ -21,7 +21,7 @@ from novikoff.lab.walk import (
 )
 from novikoff.learn.cycles import Cycle
 from novikoff.learn.linear.descent import batch_descent, perceptron_criterion
-from novikoff.learn.linear.memory import Memory, predicted, read_out
+from novikoff.learn.linear.memory import LinearMemory, predicted, read_out
 from novikoff.options import Readout
 from novikoff.prove.run.bounds import lift_inseparable
 from novikoff.prove.run.follow import FollowedProof, follow_proof
@@ -268,7 +268,7 @@ def moment_as_json(state: State, step: int) -> dict[str, Any]:
     if step and walk.mistaken[step - 1]:
         before = boundary(state, memory_at(state, step - 1), "last")
         fields["before"] = None if before is None else before.as_json()
-    if isinstance(memory, Memory) and state.points:
+    if isinstance(memory, LinearMemory) and state.points:
         weights = state.as_plane(memory.weights[0]).tolist()
         fields["region"] = solution_region(state, weights)
         fields["tie"] = tie_line(state, int(walk.visits[step - 1]), weights) if step else []
@@ -279,7 +279,7 @@ def boundary(state: State, memory: Any, readout: Readout) -> Shape | None:
     """Where a read-out changes its mind; before the first mistake it has none."""
     if not memory.updates:
         return None
-    if isinstance(memory, Memory) and readout != "vote":
+    if isinstance(memory, LinearMemory) and readout != "vote":
         return plane_shape(state.as_plane(read_out(memory, readout)[0]).tolist(), state.view)
     is_vote = readout == "vote"
     return grid_shape(lambda plane: decided(state, memory, readout, plane), state.view, jumps=is_vote)

@@ -16,11 +16,11 @@ from novikoff.features.fold import fold_bias
 from novikoff.lab.state import Floats, State, lifted
 from novikoff.learn.cycles import Cycle
 from novikoff.learn.kernel import space as kernel
-from novikoff.learn.kernel.kernels import Kernel, Vectors
-from novikoff.learn.kernel.memory import Memory as KernelMemory
+from novikoff.learn.kernel.kernels import KernelFunction, Vectors
+from novikoff.learn.kernel.memory import KernelMemory
 from novikoff.learn.kernel.readout import decide as kernel_decide
 from novikoff.learn.linear import space as linear
-from novikoff.learn.linear.memory import Memory, decider, scores
+from novikoff.learn.linear.memory import LinearMemory, decider, scores
 from novikoff.learn.run import Stopped
 from novikoff.options import Readout
 
@@ -78,10 +78,10 @@ def _shuffled_walk(state: State, n: int) -> Walk:
     return Walk(np.concatenate(visits), np.concatenate(mistaken), stopped)
 
 
-def empty_memory(state: State) -> Memory | KernelMemory:
+def empty_memory(state: State) -> LinearMemory | KernelMemory:
     if state.is_kernel:
         return KernelMemory.empty(kernel_of(state), vote=True)
-    return Memory.empty(state.rows.shape[1], fit_intercept=state.adds_one, vote=True)
+    return LinearMemory.empty(state.rows.shape[1], fit_intercept=state.adds_one, vote=True)
 
 
 def kernel_options(state: State) -> dict[str, Any]:
@@ -91,9 +91,9 @@ def kernel_options(state: State) -> dict[str, Any]:
     return {"kernel": "poly", "gamma": 1.0, "degree": state.degree, "coef0": float(state.fit_intercept)}
 
 
-def kernel_of(state: State) -> Kernel:
+def kernel_of(state: State) -> KernelFunction:
     options = kernel_options(state)
-    return Kernel(options.pop("kernel"), **options)
+    return KernelFunction(options.pop("kernel"), **options)
 
 
 def _learn(state: State, memory: Any, rows: Numbers) -> Numbers:
@@ -106,7 +106,7 @@ def _learn(state: State, memory: Any, rows: Numbers) -> Numbers:
     return mistakes.times - before
 
 
-def memory_at(state: State, step: int) -> Memory | KernelMemory:
+def memory_at(state: State, step: int) -> LinearMemory | KernelMemory:
     """What the learner remembers after so many steps."""
     memory = empty_memory(state)
     if step:
@@ -114,7 +114,7 @@ def memory_at(state: State, step: int) -> Memory | KernelMemory:
     return memory
 
 
-def decided(state: State, memory: Memory | KernelMemory, readout: Readout, plane: Floats) -> Floats:
+def decided(state: State, memory: LinearMemory | KernelMemory, readout: Readout, plane: Floats) -> Floats:
     """The score of points of the plane, or their share of the votes."""
     if isinstance(memory, KernelMemory):
         return kernel_decide(memory, Vectors.of(plane), readout)

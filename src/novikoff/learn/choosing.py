@@ -5,12 +5,12 @@ of few that were fixed before, and the record says of how many: what it states a
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from novikoff.engine.clock import now
-from novikoff.learn.epochs import Learner, Limits, run
+from novikoff.learn.epochs import Learner, Watcher, run
 from novikoff.learn.run import Stopped
 from novikoff.options import Options
 
@@ -18,9 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from novikoff.data.held_out import HeldOut
-
-# What begins to learn examples with some options; with `one_by_one`, every epoch can be looked at.
-Begin = Callable[[Any, Options, bool], Learner]
+    from novikoff.learn.fit import Space
 
 # A lead is chosen from none, some that go with any number of epochs, and one for so many epochs, up to a limit.
 USUAL_LEADS = (0.25, 1.0)
@@ -142,17 +140,17 @@ class Chosen:
         return Stopped.VALIDATION if self.by_validation and stopped is Stopped.MAX_ITER else stopped
 
 
-def choose(examples: Any, options: Options, begin: Begin, shards: int = 1) -> Chosen:
+def choose(examples: Any, options: Options, space: "Space") -> Chosen:
     """First the lead, if that is to be chosen, then the number of epochs; each trial is a run of which nothing stays.
 
     Where the weights of some shards are mixed, leads are smaller.
     """
     began, asked, counts = now(), options, dict[str, Any]()
     if options.lead == "auto":
-        lead, counts["leads_tried"] = _lead(examples, options, begin, shards)
+        lead, counts["leads_tried"] = _lead(examples, options, space)
         options = replace(options, lead=lead)
     if options.early_stopping:  # what is chosen will take about as long again
-        errors = _errors_by_epoch(examples, _with_time(_later(options, began), 0.5), begin)
+        errors = _errors_by_epoch(examples, _with_time(_later(options, began), 0.5), space)
         options = replace(options, max_iter=errors.index(min(errors)) + 1)
         counts["validation_errors"] = tuple(errors)
     return Chosen(_later(options, began), counts, options.max_iter != asked.max_iter)
@@ -163,14 +161,14 @@ def leads_tried(examples: Any, max_iter: int | None, shards: int = 1) -> tuple[f
     return () if examples.n_rows < FEWEST_ROWS else Trial.of(examples, max_iter, shards).leads
 
 
-def _lead(examples: Any, options: Options, begin: Begin, shards: int) -> tuple[float, int]:
+def _lead(examples: Any, options: Options, space: "Space") -> tuple[float, int]:
     """The lead that did better on rows that it did not learn, and from how many it was chosen: 0 if there was no way.
 
     A lead goes with a number of epochs: in a trial that has fewer, it is smaller by as much.
     """
-    if not leads_tried(examples, options.epochs, shards):
+    if not leads_tried(examples, options.epochs, space.shards):
         return 0.0, 0
-    trial = Trial.of(examples, options.epochs, shards)
+    trial = Trial.of(examples, options.epochs, space.shards)
     # In the order given nothing is left to chance.
     parts = trial.parts(0 if options.random_state is None and not options.shuffle else options.random_state)
     options = _with_time(options, SHARE_OF_TIME / (len(parts) * len(trial.leads)))
@@ -181,8 +179,8 @@ def _lead(examples: Any, options: Options, begin: Begin, shards: int) -> tuple[f
             some = examples.parted(learned_part)[1]
         for lead, tried in zip(trial.leads, trial.tried, strict=True):
             how = _of_trial(options, lead=tried, max_iter=trial.epochs)
-            learner = begin(some, how, False)
-            run_or_raise(learner, Limits(how))
+            learner = space.learner(some, how)
+            run_or_raise(learner, how)
             learner.settle()
             weights = learner.error_weights(judging)
             wrong[lead].append(learner.wrong(judging, options.readout) * (1.0 if weights is None else weights))
@@ -195,20 +193,21 @@ def _joined(parts: "list[NDArray[Any]]") -> "NDArray[Any]":
     return np.concatenate(parts)
 
 
-def _errors_by_epoch(examples: Any, options: Options, begin: Begin) -> list[int]:
+def _errors_by_epoch(examples: Any, options: Options, space: "Space") -> list[int]:
     """The errors on the validation part after every epoch, until they got no fewer for so many."""
     from novikoff.data.held_out import HeldOut
 
     some, judging = examples.parted(HeldOut.share(options.validation_fraction, options.random_state))
     tried = _of_trial(options, lead=options.lead, max_iter=options.max_iter)
-    learner, errors = begin(some, tried, True), list[int]()
+    learner, errors = space.learner(some, tried), list[int]()
+    learner.one_by_one = True
 
     def watch(_: Any) -> Stopped | None:
         errors.append(learner.validation_errors(judging, options.readout))
         since = len(errors) - 1 - errors.index(min(errors))
         return Stopped.VALIDATION if since >= options.n_iter_no_change else None
 
-    run_or_raise(learner, Limits(tried, watch))
+    run_or_raise(learner, tried, watch)
     if len(errors) < learner.epochs.begun:  # the last epoch ended the run before it was looked at
         watch(learner.history)
     return errors
@@ -232,9 +231,7 @@ def _later(options: Options, began: float) -> Options:
     return replace(options, time_limit=max(options.time_limit - (now() - began), 1e-3 * options.time_limit))
 
 
-def run_or_raise(learner: Learner, limits: Limits) -> Stopped:
+def run_or_raise(learner: Learner, options: Options, watch: Watcher | None = None) -> None:
     """A run of which nothing is kept: Ctrl-C ends the call."""
-    stopped = run(learner, limits)
-    if stopped is Stopped.INTERRUPTED:
+    if run(learner, options, watch) is Stopped.INTERRUPTED:
         raise KeyboardInterrupt
-    return stopped

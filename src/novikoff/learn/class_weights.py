@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 from novikoff.engine.rounding import OUTWARDS
 
 ClassWeight = Literal["balanced"] | Mapping[Any, float] | Sequence[float] | None
-Weights = NDArray[np.float64] | None
+ExampleWeights = NDArray[np.float64] | None
 
 # Beyond these, squares of lengths could leave the floats.
 LIGHTEST, HEAVIEST = 1e-30, 1e30
 
 
-def class_weights(asked: ClassWeight, classes: NDArray[Any], counts: Sequence[int] | None) -> Weights:
+def class_weights(asked: ClassWeight, classes: NDArray[Any], counts: Sequence[int] | None) -> ExampleWeights:
     """A number for every class, in their order; None if examples stay as they are.
 
     >>> class_weights("balanced", np.array(["no", "yes"]), (30, 10)).round(3).tolist()
@@ -53,7 +53,7 @@ def class_weights(asked: ClassWeight, classes: NDArray[Any], counts: Sequence[in
     return np.array(numbers, dtype=np.float64)
 
 
-def weights_of_rows(of_classes: Weights, places: NDArray[Any], own: Weights = None) -> Weights:
+def weights_of_rows(of_classes: ExampleWeights, places: NDArray[Any], own: ExampleWeights = None) -> ExampleWeights:
     """The number by which each row is multiplied: the weight of its class, whose place is given, times its own.
 
     >>> weights_of_rows(np.array([1.0, 2.0]), np.array([1, 0]), np.array([3.0, 4.0])).tolist()
@@ -64,7 +64,7 @@ def weights_of_rows(of_classes: Weights, places: NDArray[Any], own: Weights = No
     return of_classes[places] if own is None else of_classes[places] * own
 
 
-def sample_weights(asked: Any, n_rows: int) -> Weights:
+def sample_weights(asked: Any, n_rows: int) -> ExampleWeights:
     """A number a row, checked; None if rows stay as they are."""
     if asked is None:
         return None
@@ -84,6 +84,6 @@ def sample_weights(asked: Any, n_rows: int) -> Weights:
     return weights
 
 
-def multiplied_squares(squares: NDArray[np.float64], weights: Weights) -> NDArray[np.float64]:
+def multiplied_squares(squares: NDArray[np.float64], weights: ExampleWeights) -> NDArray[np.float64]:
     """The squared lengths of rows times their weights; rounded up."""
     return squares if weights is None else squares * weights**2 * OUTWARDS

@@ -10,12 +10,15 @@ Rounded sums can return without their mistakes cancelling. So a return is where 
 the mistakes in between have been added up without rounding.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from novikoff.say.words import cancelling
+
+if TYPE_CHECKING:
+    from novikoff.learn.epochs import Watch
 
 # On how many rows, about, weights are compared once; the first epochs are looked at one by one.
 ROWS_PER_LOOK = 1 << 16
@@ -23,11 +26,6 @@ LOOKED_AT = 32
 
 # A count of the mistakes by row takes memory; with more rows, or rows times classes, than this no return is looked for.
 MOST_COUNTED = 1 << 22
-
-
-def never() -> bool:
-    """That it is not late: who has time has no reason to stop."""
-    return False
 
 
 @dataclass(frozen=True)
@@ -62,10 +60,10 @@ class Returning(Protocol):
         """Begin to count mistakes."""
         ...
 
-    def cancelled(self, since: int, until: int, is_late: Callable[[], bool] = never) -> Cycle | None:
+    def cancelled(self, since: int, until: int, watch: "Watch") -> Cycle | None:
         """The mistakes counted, which were made between these epochs, if they add up to exactly 0.
 
-        None also if it gets late before that is known.
+        None also if time is over before that is known.
         """
         ...
 
@@ -82,7 +80,7 @@ class Lookout:
     looks: int = 0
     patience: int = 1
 
-    def look(self, epochs: int, is_late: Callable[[], bool] = never) -> Cycle | None:
+    def look(self, epochs: int, watch: "Watch") -> Cycle | None:
         """The cycle that ends after so many epochs, if one does; the first return is also the last to be looked at."""
         if self.space is None or epochs < self.next:
             return None
@@ -90,7 +88,7 @@ class Lookout:
         state = self.space.weights_hash()
         if state == self.kept:
             space, self.space = self.space, None
-            return space.cancelled(self.since, epochs, is_late)
+            return space.cancelled(self.since, epochs, watch)
         self.looks += 1
         if self.kept is None or self.looks == self.patience:
             self.kept, self.since, self.looks, self.patience = state, epochs, 0, 2 * self.patience

@@ -9,7 +9,7 @@ import math
 import signal
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from novikoff.engine.clock import now
@@ -27,44 +27,6 @@ RECORDED_EPOCHS = 1000
 
 # What is called with the history between epochs, and may return the reason to stop.
 Watcher = Callable[[Any], Stopped | None]
-
-
-@dataclass(frozen=True)
-class Limits:
-    """When to stop, if no epoch is free of mistakes before: those of the options, and two callbacks.
-
-    `watch` is called with the history between epochs and may return a reason to stop, or raise KeyboardInterrupt, as a
-    Ctrl-C would. `progress` is called with the history now and then, also in the middle of an epoch.
-    """
-
-    options: Options = field(default_factory=Options)
-    watch: Watcher | None = None
-    progress: Callable[[Any], None] | None = None
-
-    @property
-    def max_iter(self) -> int | None:
-        return self.options.epochs
-
-    @property
-    def min_margin(self) -> float | None:
-        return self.options.min_margin
-
-    @property
-    def time_limit(self) -> float | None:
-        return self.options.time_limit
-
-    @property
-    def wants_convergence(self) -> bool:
-        """Whether a run that cannot converge is to stop: the last weights, a margin, or no end but success.
-
-        Where an average over some epochs was asked for, weights that return are only recorded.
-        """
-        asked = self.options
-        return asked.readout == "last" or asked.min_margin is not None or asked.max_iter is None
-
-    def with_options(self, **changed: Any) -> "Limits":
-        """The same limits but for some options."""
-        return replace(self, options=replace(self.options, **changed))
 
 
 @dataclass
@@ -114,10 +76,9 @@ class Watch:
     progress: Callable[[Any], None] | None = None
 
     @classmethod
-    def over(cls, limits: Limits) -> "Watch":
-        limit = limits.time_limit
-        deadline = math.inf if limit is None else now() + limit
-        return cls(limits.min_margin, deadline, progress=limits.progress)
+    def over(cls, options: Options, progress: Callable[[Any], None] | None) -> "Watch":
+        deadline = math.inf if options.time_limit is None else now() + options.time_limit
+        return cls(options.min_margin, deadline, progress=progress)
 
     def reason_to_stop(self, history: History) -> Stopped | None:
         if self.progress is not None:
@@ -233,6 +194,7 @@ class Learner:
     history: History
     epochs: Epochs
     returning: Any  # a `Returning`, what notices that the weights return; None where it cannot be noticed
+    one_by_one: bool = False  # whether somebody looks at every epoch
 
     def learn(self, watch: Watch) -> Stopped | None:
         """Learn an epoch, and count its mistakes; the reason if it was ended in the middle."""
@@ -285,35 +247,44 @@ class Plateau:
         return self.since >= self.patience
 
 
-def run(learner: Learner, limits: Limits) -> Stopped:
-    """Learn epochs until one makes no mistake; why it ended. Ctrl-C ends the run, not the program."""
-    watch = Watch.over(limits)
-    with watch.interrupt.noted():
+def run(
+    learner: Learner,
+    options: Options,
+    watch: Watcher | None = None,
+    progress: Callable[[Any], None] | None = None,
+) -> Stopped:
+    """Learn epochs until one makes no mistake; why it ended. Ctrl-C ends the run, not the program.
+
+    `watch` is called with the history between epochs and may return a reason to stop, or raise KeyboardInterrupt, as a
+    Ctrl-C would. `progress` is called with the history now and then, also in the middle of an epoch.
+    """
+    clock = Watch.over(options, progress)
+    with clock.interrupt.noted():
         try:
-            stopped = _until_stopped(learner, limits, watch)
+            stopped = _until_stopped(learner, options, watch, clock)
         except KeyboardInterrupt:
             return Stopped.INTERRUPTED
-    return Stopped.INTERRUPTED if watch.interrupt.asked else stopped
+    return Stopped.INTERRUPTED if clock.interrupt.asked else stopped
 
 
-def _until_stopped(learner: Learner, limits: Limits, watch: Watch) -> Stopped:
+def _until_stopped(learner: Learner, options: Options, watch: Watcher | None, clock: Watch) -> Stopped:
     lookout = Lookout(learner.returning, learner.epochs.n_rows)
-    plateau = Plateau(limits.options.tol, limits.options.n_iter_no_change)
+    plateau = Plateau(options.tol, options.n_iter_no_change)
     is_resumed = learner.epochs.steps > 0  # it may have been killed after its last epoch
     while True:
-        stopped = None if is_resumed else learner.learn(watch)
+        stopped = None if is_resumed else learner.learn(clock)
         is_resumed = False
         if learner.epochs.flawless is not None:
             return Stopped.NO_MISTAKES
-        stopped = stopped or watch.reason_to_stop(learner.history)
-        if stopped is None and (cycle := lookout.look(learner.epochs.begun, watch.is_over)) is not None:
+        stopped = stopped or clock.reason_to_stop(learner.history)
+        if stopped is None and (cycle := lookout.look(learner.epochs.begun, clock)) is not None:
             learner.epochs.cycle = cycle
-            stopped = Stopped.CYCLE if limits.wants_convergence else None
+            stopped = Stopped.CYCLE if options.wants_convergence else None
         if stopped is None and plateau.is_reached(learner.epochs.last, learner.epochs.n_rows):
             stopped = Stopped.NO_PROGRESS
-        if stopped is None and learner.epochs.begun == limits.max_iter:
+        if stopped is None and learner.epochs.begun == options.epochs:
             stopped = Stopped.MAX_ITER
-        if stopped is None and limits.watch is not None:
-            stopped = limits.watch(learner.history)
+        if stopped is None and watch is not None:
+            stopped = watch(learner.history)
         if stopped is not None:
             return stopped

@@ -1,20 +1,16 @@
 """The one way to learn: put rows aside, choose what is to be chosen, run the epochs, count, and record.
 
 Every way in ends here: estimators, readers, the command line, shards, the lab. What differs between two learners is the
-space in which examples are added, and a space is all that differs:
-
-- `space.over(examples, options)` settles what all trials and the run share: weights of classes, a kernel's width;
-- `space.learner(examples, options, start, one_by_one)` begins to learn, into the memory `start` or a new one.
-
-Examples can be `parted` into those that are learned and those that judge; whatever else they are is the space's own.
+space in which examples are added, and a space is all that differs. Examples can be `parted` into those that are learned
+and those that judge; whatever else they are is the space's own.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from novikoff.learn.choosing import choose
-from novikoff.learn.epochs import Learner, Limits, Watcher, run
+from novikoff.learn.epochs import Learner, Watcher, run
 from novikoff.learn.run import Run, Stopped
 from novikoff.options import Options, epochs_for
 
@@ -22,35 +18,32 @@ if TYPE_CHECKING:
     from novikoff.data.held_out import HeldOut
 
 
-class Space(Protocol):
-    """What examples are added in: coordinates, a kernel's space, label sequences, any structure, shards."""
+class Space:
+    """What examples are added in: coordinates, a kernel's space, label sequences, any structure, shards.
 
-    @property
-    def record(self) -> type[Run]:
-        """The class of the record."""
-        ...
+    `record` is the class of the record, and `leads` says whether the rows choose a lead where it is "auto"; else that
+    is 0.
+    """
+
+    record: ClassVar[type[Run]] = Run
+    leads: ClassVar[bool] = True
 
     @property
     def shards(self) -> int:
         """Of how many learners the weights are mixed."""
-        ...
-
-    @property
-    def leads(self) -> bool:
-        """Whether the rows choose a lead where it is "auto"; else that is 0."""
-        ...
+        return 1
 
     def over(self, examples: Any, options: Options) -> "Space":
-        """The same space, with what follows from all examples that are learned."""
-        ...
+        """The same space, with what all trials and the run share: weights of classes, a kernel's width."""
+        return self
 
-    def learner(self, examples: Any, options: Options, start: Any = None, one_by_one: bool = False) -> Learner:
-        """Examples about to be learned."""
-        ...
+    def learner(self, examples: Any, options: Options, start: Any = None) -> Learner:
+        """Examples about to be learned, into the memory `start` or a new one."""
+        raise NotImplementedError
 
 
 @dataclass(frozen=True)
-class Learned:
+class Fitted:
     """What was learned: the memory, the record of the run, and, if asked for, its mistakes in order.
 
     `classes` are the labels, sorted; of two, the second is +1. `encoding` says how records became numbers, if they were
@@ -73,7 +66,7 @@ def fit(
     start: Any = None,
     watch: Watcher | None = None,
     progress: Callable[[Any], None] | None = None,
-) -> Learned:
+) -> Fitted:
     """Learn examples, epoch by epoch, until one makes no mistake or a limit is reached.
 
     Theorem (Block 1962, Novikoff 1962): with examples of length at most R that some unit vector separates with margin
@@ -87,9 +80,10 @@ def fit(
     learned, judged = (examples, None) if part is None else examples.parted(part)
     space = space.over(learned, options)
     options = settled(options, learned.n_rows, leads=space.leads, start=start)
-    chosen = choose(learned, options, lambda some, how, each: space.learner(some, how, None, each), space.shards)
-    learner = space.learner(learned, chosen.options, start, one_by_one=options.tol is not None)
-    stopped = chosen.reason(run(learner, Limits(chosen.options, watch, progress)))
+    chosen = choose(learned, options, space)
+    learner = space.learner(learned, chosen.options, start)
+    learner.one_by_one = options.tol is not None
+    stopped = chosen.reason(run(learner, chosen.options, watch, progress))
     learner.settle()
     counts = learner.counts(options.readout, stopped)
     if start is not None:  # the rows may have been learned before, and say nothing about new ones
@@ -104,7 +98,7 @@ def fit(
         mistakes = _numbered_again(learner, part, examples.n_rows, counts, mistakes)
     record = learner.history.recorded(options.readout, stopped, n_rows=learned.n_rows, kind=space.record, **counts)
     classes, encoding, fingerprint = (getattr(examples, name, None) for name in ("classes", "encoding", "fingerprint"))
-    return Learned(learner.history.finished(), record, classes, mistakes, encoding, fingerprint)
+    return Fitted(learner.history.finished(), record, classes, mistakes, encoding, fingerprint)
 
 
 def settled(options: Options, n_rows: int, *, leads: bool = True, start: Any = None) -> Options:

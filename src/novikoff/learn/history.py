@@ -12,11 +12,30 @@ is *narrow*, and no mistake; mistakes and narrow ones are *updates*, and k count
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 from novikoff.engine.rounding import UNIT_ROUNDOFF, down, root_up, up
 from novikoff.learn.run import Run, Stopped
+
+
+@dataclass(frozen=True)
+class Mistakes:
+    """Mistakes in order, by row."""
+
+    rows: Any
+
+    def numbered(self, numbers: Any) -> Self:
+        """The same mistakes, their rows numbered otherwise."""
+        rows = numbers[self.rows]
+        return replace(self, rows=rows.tolist() if isinstance(self.rows, list) else rows)
+
+
+@dataclass(frozen=True)
+class GuessedMistakes(Mistakes):
+    """The same with what was guessed in the place of each, label sequences or structures, if that was kept."""
+
+    guesses: list[Any] | None = None
 
 
 @dataclass(kw_only=True, eq=False)

@@ -8,7 +8,7 @@ models alone.
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 from novikoff.learn.run import Run
 from novikoff.options import Readout
@@ -17,9 +17,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from novikoff.data.batches import Batch, Records
-    from novikoff.engine.rows import Rows
     from novikoff.features.encode import Encoding
+    from novikoff.learn.fit import Fitted
 
 
 class NamedWeight(NamedTuple):
@@ -36,7 +35,7 @@ def heaviest_first(weights: Iterable[NamedWeight]) -> list[NamedWeight]:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Model:
+class LearnedModel:
     """A model of any space.
 
     `run` is the record of a fit, or None if learning goes on. `parameters` are what the user asked for. `mistake_rows`
@@ -72,7 +71,7 @@ class Decided:
 
 
 @dataclass(frozen=True, eq=False)
-class Classifier(Model):
+class Classifier(LearnedModel):
     """A model of two or more classes, which can go on learning from its `memory`.
 
     `classes` are sorted; of two, the second has the scores of 0 and above. `n_iter` counts epochs of a fit, or calls.
@@ -88,20 +87,51 @@ class Classifier(Model):
     feature_names: tuple[str, ...] | None = None
     n_iter: int = 1
 
-    def decide_rows(self, rows: "Rows") -> Decided:
+    # The options that a model of this kind is read out by.
+    READ_BY: ClassVar[tuple[str, ...]] = ("readout",)
+
+    @classmethod
+    def of(cls, learned: "Fitted", parameters: Mapping[str, Any], **more: Any) -> Self:
+        """The model that was learned; `parameters` are the options with which it was."""
+        mistakes, guesses = learned.mistakes, getattr(learned.mistakes, "wrong", None)
+        own = {
+            **{name: parameters[name] for name in cls.READ_BY if name in parameters},
+            "encoding": learned.encoding,
+            "run": learned.run,
+            "fingerprint": learned.fingerprint,
+            "parameters": dict(parameters),
+            "n_iter": learned.run.epochs,
+            "mistake_rows": None if mistakes is None else mistakes.rows,
+            "mistake_guesses": None if guesses is None else learned.classes[guesses],
+        }
+        return cls(learned.memory, learned.classes, **(own | more))
+
+    def decide_rows(self, rows: Any) -> Decided:
         """The label and the score of every example, of rows as they are learned: encoded and lifted."""
         raise NotImplementedError
 
-    def decide(self, batch: "Batch | Records") -> Decided:
-        """The label and the score of every example as it is in a file, and what the encoding could not express."""
-        from novikoff.data.batches import Batch
+    def decide(self, batch: Any) -> Decided:
+        """The label and the score of every example as it is in a file, and what the encoding could not express.
+
+        Examples are a batch of numbers, records of a table, or whatever else the model takes.
+        """
+        from novikoff.data.batches import Batch, Records
+        from novikoff.engine.rows import as_rows
 
         if self.encoding is None:
-            if isinstance(batch, Batch):
-                return self.decide_rows(batch.rows)
-            raise ValueError("this model was learned from numbers, and has no encoding for the columns of a table")
-        encoded = self.encoding.encode(batch)
+            if isinstance(batch, Records):
+                raise ValueError("this model was learned from numbers, and has no encoding for the columns of a table")
+            return self.decide_rows(batch.rows if isinstance(batch, Batch) else batch)
+        encoded = self.encoding.encode(batch if isinstance(batch, Batch | Records) else Batch(as_rows(batch), None))
         return replace(self.decide_rows(encoded.rows), unseen=encoded.unseen, missing=encoded.missing)
+
+    def scores(self, batch: Any) -> "NDArray[np.float64]":
+        """The score of every example times the learning rate, or the share of the votes; a column a class for more."""
+        return self.decide(batch).scores
+
+    def predict(self, batch: Any) -> "NDArray[Any]":
+        """The label of every example."""
+        return self.decide(batch).labels
 
     @property
     def n_columns(self) -> int | None:

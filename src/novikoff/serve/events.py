@@ -9,8 +9,8 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 import msgspec
 
-from novikoff.learn.online.judge import Served
-from novikoff.learn.online.readout import OnlineReadout
+from novikoff.learn.online.memory import OnlineReadout
+from novikoff.learn.online.perceptron import Served
 from novikoff.options import MOST_LEAD, Tie
 
 Label = str | Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)] | float | bool

@@ -20,8 +20,7 @@ import msgspec
 
 from novikoff.features.names import as_numbers
 from novikoff.keep.models import load_plain, save
-from novikoff.learn.online.judge import Served
-from novikoff.learn.online.perceptron import OnlinePerceptron
+from novikoff.learn.online.perceptron import OnlinePerceptron, Served
 from novikoff.serve import events
 from novikoff.serve.events import Example, Kind, Label, LogRow, Prediction, Revealed, Settings
 from novikoff.serve.tally import DriftWindow, MistakeCurve

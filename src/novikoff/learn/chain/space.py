@@ -21,7 +21,6 @@ import math
 import time
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import pairwise
@@ -37,10 +36,10 @@ from novikoff.engine.emissions import FIRST_POOL, MOST_LABELS, MOST_PLACES, Emis
 from novikoff.engine.threads import over_rows
 from novikoff.engine.viterbi import Links, Scratch, Weights, best_paths, label_sequences, searched
 from novikoff.features.tokens import Tokens
-from novikoff.learn.cycles import MOST_COUNTED, Cycle, never
+from novikoff.learn.cycles import MOST_COUNTED, Cycle
 from novikoff.learn.epochs import RECORDED_EPOCHS, Epochs, Learner, Watch, Watcher
-from novikoff.learn.fit import Learned, fit
-from novikoff.learn.history import History
+from novikoff.learn.fit import Fitted, Space, fit
+from novikoff.learn.history import GuessedMistakes, History
 from novikoff.learn.run import Run, Stopped
 from novikoff.options import Options
 
@@ -51,7 +50,7 @@ PLACES_PER_FEATURE = 8
 
 @dataclass
 class ChainMemory(History):
-    """What a chain remembers: the sum of its mistakes, and the drift from which the average follows (see `Memory`).
+    """What a chain remembers: the sum of its mistakes, and the drift from which the average follows.
 
     `is_whole` if all features are whole numbers, so that nothing that was compared was rounded.
     """
@@ -170,13 +169,12 @@ class LabelledSequences:
 
 
 @dataclass(frozen=True)
-class Chain:
+class Chain(Space):
     """The space of label sequences: links that are not `allowed` (labels and the outside, squared) stay forbidden."""
 
     allowed: NDArray[np.bool_] | None = None
     cost: float = 0.0
     record = SequenceRun
-    shards = 1
     leads = False  # trials would take long, and were never seen to pay
 
     def over(self, examples: LabelledSequences, options: Options) -> "Chain":
@@ -184,29 +182,13 @@ class Chain:
         return self
 
     def learner(
-        self,
-        examples: LabelledSequences,
-        options: Options,
-        start: "ChainMemory | None" = None,
-        one_by_one: bool = False,
-    ) -> "Sequences":
+        self, examples: LabelledSequences, options: Options, start: ChainMemory | None = None
+    ) -> "ChainLearner":
         rows = examples.tokens.rows
         memory = ChainMemory.empty(rows.n_columns, examples.n_labels, self.allowed, rows=not rows.is_sparse)
         generator = np.random.default_rng(options.random_state) if options.shuffle else None
         memory.lead = float(options.lead)
-        return Sequences(memory, examples, self.cost, generator, [] if options.record_mistakes else None)
-
-
-@dataclass(frozen=True)
-class MistakenSequences:
-    """The mistaken sequences in order, and the labels that each was given instead, if these were kept."""
-
-    rows: NDArray[np.int64]
-    guesses: list[NDArray[np.int64]] | None = None
-
-    def numbered(self, numbers: NDArray[np.int64]) -> "MistakenSequences":
-        """The same mistakes, their rows numbered otherwise."""
-        return replace(self, rows=numbers[self.rows])
+        return ChainLearner(memory, examples, self.cost, generator, [] if options.record_mistakes else None)
 
 
 def sequence_perceptron(
@@ -218,7 +200,7 @@ def sequence_perceptron(
     cost: float = 0.0,
     watch: Watcher | None = None,
     **options: Any,
-) -> Learned:
+) -> Fitted:
     """Learn label sequences, epoch by epoch, until one makes no mistake. The options are those of `novikoff.options`.
 
     It also stops after `max_iter` epochs, after `time_limit` seconds, as soon as ||w||/k < `min_margin` at the end of
@@ -236,7 +218,7 @@ def sequence_perceptron(
 
 
 @dataclass
-class Sequences(Learner):
+class ChainLearner(Learner):
     """Label sequences, whose features are added and subtracted: the space of a chain.
 
     What happens epoch by epoch: wrong tokens and seconds; which sequences were mistaken, and for what, if `guesses` are
@@ -258,12 +240,12 @@ class Sequences(Learner):
         self.is_whole = self.history.is_whole = self.tokens.rows.is_whole()
         self.returning = Replayed.of(self)
 
-    def mistakes(self) -> MistakenSequences:
-        return MistakenSequences(np.array(self.which, dtype=np.int64), self.guesses)
+    def mistakes(self) -> GuessedMistakes:
+        return GuessedMistakes(np.array(self.which, dtype=np.int64), self.guesses)
 
-    def again(self) -> "Sequences":
+    def again(self) -> "ChainLearner":
         """The same sequences, to be learned on from here on a copy of the memory, with what was guessed."""
-        return Sequences(self.history.copy(), self.examples, self.cost, None, [])
+        return ChainLearner(self.history.copy(), self.examples, self.cost, None, [])
 
     def wrong(self, examples: LabelledSequences, readout: Any) -> NDArray[np.bool_]:
         return _wrong_sequences(examples.tokens, self._wrong_tokens(examples, readout))
@@ -420,24 +402,14 @@ def _check(examples: LabelledSequences, options: Options, cost: float) -> None:
         raise ValueError(f"there are {tokens.rows.n_rows} tokens, but {len(labels)} labels")
 
 
-@dataclass(frozen=True)
-class _Until(Watch):
-    """Learning again ends when it gets late."""
-
-    is_late: Callable[[], bool] = never
-
-    def cut_short(self) -> Stopped | None:
-        return Stopped.TIME_LIMIT if self.is_late() else None
-
-
 class Replayed:
     """The mistakes of a period, found by learning it again."""
 
-    def __init__(self, space: "Sequences") -> None:
+    def __init__(self, space: "ChainLearner") -> None:
         self.space = space
 
     @classmethod
-    def of(cls, space: "Sequences") -> "Replayed | None":
+    def of(cls, space: "ChainLearner") -> "Replayed | None":
         """None if there is too much to be compared and added up, or if epochs have orders of their own."""
         weights = space.history.weights
         size = weights.n_features * weights.n_labels + space.tokens.rows.entries.size
@@ -451,16 +423,16 @@ class Replayed:
     def count_anew(self) -> None:
         """There is nothing to be counted before the weights return."""
 
-    def cancelled(self, since: int, until: int, is_late: Callable[[], bool] = never) -> Cycle | None:
+    def cancelled(self, since: int, until: int, watch: Watch) -> Cycle | None:
         again = self.space.again()
         for _ in range(until - since):
-            if again.learn(_Until(is_late=is_late)) is not None or is_late():
+            if again.learn(watch) is not None or watch.is_over():
                 return None
         guesses = (tuple(guess.tolist()) for guess in again.guesses or ())
         made = Counter(zip(again.mistakes().rows.tolist(), guesses, strict=True))
         total: dict[Any, Fraction] = defaultdict(Fraction)
         for (row, guess), times in made.items():
-            if is_late():
+            if watch.is_over():
                 return None
             self._add(total, row, guess, times)
         if not made or any(total.values()):

@@ -39,7 +39,7 @@ from novikoff.learn.chain.space import (
 )
 from novikoff.learn.epochs import Watcher
 from novikoff.learn.fit import fit, held_out_part
-from novikoff.learn.model import Model, NamedWeight
+from novikoff.learn.model import LearnedModel, NamedWeight
 from novikoff.options import Options
 
 Label = Hashable
@@ -47,7 +47,7 @@ Constraint = str | Callable[[Any, Any], bool]
 
 
 @dataclass(frozen=True)
-class Features:
+class TokenFeatures:
     """How tokens become rows: by templates over named columns, by their attributes, or as numbers."""
 
     index: TemplateIndex | AttributeIndex | Numbers
@@ -56,7 +56,7 @@ class Features:
     @classmethod
     def learn(
         cls, sequences: Any, templates: Sequence[str] | None, columns: str | Sequence[str], min_count: int
-    ) -> tuple["Features", Tokens]:
+    ) -> tuple["TokenFeatures", Tokens]:
         """See which features there are, and give the tokens in them."""
         if isinstance(min_count, bool) or int(min_count) != min_count or min_count < 1:
             raise ValueError(f"min_count={min_count!r} must be a whole number of at least 1")
@@ -91,7 +91,7 @@ class Features:
 
 
 @dataclass(frozen=True)
-class Weight:
+class LabelWeight:
     """A weight by name: of a feature and a label, or of a label after a label (None: the outside)."""
 
     feature: Any
@@ -100,7 +100,7 @@ class Weight:
 
 
 @dataclass(frozen=True)
-class Scored:
+class ScoredLabels:
     """A label sequence, its score, and by how much it beats the second best (infinite if there is none)."""
 
     labels: list[Label]
@@ -109,13 +109,13 @@ class Scored:
 
 
 @dataclass(frozen=True, eq=False)
-class Tagger(Model):
+class Tagger(LearnedModel):
     """A trained sequence labeller.
 
     `weights` decide. Those of an average are the sum of `divisor` weight vectors, and what is shown is divided by it.
     """
 
-    features: Features
+    features: TokenFeatures
     labels: tuple[Label, ...]
     weights: Weights
     divisor: int = 1
@@ -133,14 +133,14 @@ class Tagger(Model):
         numbers, _ = label_tokens(self.weights, tokens)
         return by_sequence([self.labels[number] for number in numbers.tolist()], tokens.starts)
 
-    def label_with_scores(self, sequences: Any) -> list[Scored]:
+    def label_with_scores(self, sequences: Any) -> list[ScoredLabels]:
         """The best label sequences with their scores and margins."""
-        scored: list[Scored] = []
+        scored: list[ScoredLabels] = []
         for ranked in best_label_sequences(self.weights, self.features.encode(sequences), 2):
             if not len(ranked.scores):
                 raise ValueError(f"sequence {len(scored)} has no label sequence that the constraint allows")
             margin = float(ranked.scores[0] - ranked.scores[1]) / self.divisor if len(ranked.scores) > 1 else np.inf
-            scored.append(Scored(self._named(ranked.paths[0]), float(ranked.scores[0]) / self.divisor, margin))
+            scored.append(ScoredLabels(self._named(ranked.paths[0]), float(ranked.scores[0]) / self.divisor, margin))
         return scored
 
     def best(self, sequences: Any, k: int) -> list[list[tuple[list[Label], float]]]:
@@ -168,7 +168,7 @@ class Tagger(Model):
             raise ValueError("there are no tokens to score")
         return 1.0 - float(np.mean(wrong_labels(self.weights, tokens, numbers)))
 
-    def heaviest(self, n: int | None = 20, label: Label | None = None) -> list[Weight]:
+    def heaviest(self, n: int | None = 20, label: Label | None = None) -> list[LabelWeight]:
         """The weights of features, the largest in size first; of one label, if it is named."""
         features, numbers, weights = self.weights.emissions.entries()
         if label is not None:
@@ -179,19 +179,21 @@ class Tagger(Model):
         order = np.argsort(-np.abs(weights), kind="stable")[:n]
         names = self.features.index.names()
         named = zip(features[order].tolist(), numbers[order].tolist(), weights[order].tolist(), strict=True)
-        return [Weight(names[feature], self.labels[number], weight / self.divisor) for feature, number, weight in named]
+        return [
+            LabelWeight(names[feature], self.labels[number], weight / self.divisor) for feature, number, weight in named
+        ]
 
     def weights_by_name(self) -> list[NamedWeight]:
         """The weights of features that are not 0, the largest in size first."""
         return [NamedWeight(weight.label, weight.feature, weight.weight) for weight in self.heaviest(None)]
 
-    def links(self) -> list[Weight]:
+    def links(self) -> list[LabelWeight]:
         """The weights of label after label, the largest in size first; None stands for the outside of a sequence."""
         ends: tuple[Label | None, ...] = (*self.labels, None)
         table = self.weights.links.table
         rows, columns = np.nonzero(np.isfinite(table) & (table != 0.0))
         links = [
-            Weight(ends[i], ends[j], float(table[i, j]) / self.divisor)
+            LabelWeight(ends[i], ends[j], float(table[i, j]) / self.divisor)
             for i, j in zip(rows.tolist(), columns.tolist(), strict=True)
         ]
         return sorted(links, key=lambda link: -abs(link.weight))
@@ -230,8 +232,8 @@ class Tagger(Model):
 
 
 def with_weight(
-    features: Features, weights: Weights, below: float = 0.0, *, touched: bool = False
-) -> tuple[Features, Weights]:
+    features: TokenFeatures, weights: Weights, below: float = 0.0, *, touched: bool = False
+) -> tuple[TokenFeatures, Weights]:
     """Without weights of size `below` or less, and without the features that have none left, or that no mistake has
     `touched`: these are in no difference of two sequences that was learned."""
     rows, labels, values = weights.emissions.entries()
@@ -310,17 +312,17 @@ def _encoded(
     templates: Sequence[str] | None,
     columns: str | Sequence[str],
     min_count: int,
-) -> tuple[Features, LabelledSequences, list[Label]]:
+) -> tuple[TokenFeatures, LabelledSequences, list[Label]]:
     """Sequences in the features, and with the labels, of those that are not held out."""
     sequences, labels = as_sequences(sequences, numbers=templates is None and not len(columns)), list(labels)
     if part is None:
-        features, tokens = Features.learn(sequences, templates, columns, min_count)
+        features, tokens = TokenFeatures.learn(sequences, templates, columns, min_count)
         numbers, known = number_labels(labels, tokens.starts)
     else:
         if len(sequences) != len(labels):
             raise ValueError(f"X has {len(sequences)} sequences, but y has {len(labels)}")
         kept = part.parted(len(labels), "sequence")[0]
-        features, some = Features.learn(_sequences(sequences, kept), templates, columns, min_count)
+        features, some = TokenFeatures.learn(_sequences(sequences, kept), templates, columns, min_count)
         _, known = number_labels(_sequences(labels, kept), some.starts)
         tokens = features.encode(sequences)
         numbers, _ = number_labels(labels, tokens.starts, known)

@@ -12,7 +12,7 @@ from novikoff.engine.gram import DONE, visit_block
 from novikoff.learn.kernel.kernels import GrowingArray, check_finite
 
 if TYPE_CHECKING:
-    from novikoff.learn.kernel.expansion import Expansion
+    from novikoff.learn.kernel.learner import KernelLearner
     from novikoff.learn.kernel.memory import Numbers
 
 
@@ -32,7 +32,7 @@ def check_budget(budget: int | None, *, readout: str = "average", min_margin: fl
         )
 
 
-def begin_to_project(space: "Expansion") -> None:
+def begin_to_project(space: "KernelLearner") -> None:
     """The budget is full: from now on the support is what it is."""
     space.settle()
     memory, support = space.memory, space.memory.support.points(space.matrix())
@@ -40,7 +40,7 @@ def begin_to_project(space: "Expansion") -> None:
     memory.projector = np.asarray(np.linalg.pinv(memory.gram, hermitian=True), dtype=np.float64)
 
 
-def visit_projected(space: "Expansion", rows: "Numbers") -> tuple[int, int]:
+def visit_projected(space: "KernelLearner", rows: "Numbers") -> tuple[int, int]:
     """One block after the budget is full: the perceptron with products in the span of its rows."""
     memory = space.memory
     assert memory.projector is not None

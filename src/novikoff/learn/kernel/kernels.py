@@ -1,7 +1,7 @@
 """Kernels: products of examples in a space that is never entered.
 
-A `Kernel` compares `Points`: rows of numbers (dense or CSR), examples that are known only by a matrix of their products
-(`precomputed`), or any objects, for which the user brings a function. All values are float64.
+A `KernelFunction` compares `Points`: rows of numbers (dense or CSR), examples that are known only by a matrix of their
+products (`precomputed`), or any objects, for which the user brings a function. All values are float64.
 """
 
 import math
@@ -195,7 +195,7 @@ class GrowingPoints:
 
 
 @dataclass(frozen=True)
-class Kernel:
+class KernelFunction:
     """K(x, z), for x and z in `Points`:
 
     linear       <x, z>
@@ -349,7 +349,7 @@ def make_kernel(
     degree: int = 3,
     coef0: float = 1.0,
     params: dict[str, Any] | None = None,
-) -> Kernel:
+) -> KernelFunction:
     """A kernel with its numbers settled: gamma="scale" is 1/(columns x variance of X), "auto" is 1/columns."""
     check_kernel(form, gamma=gamma, degree=degree, coef0=coef0, params=params)
     number = gamma if not isinstance(gamma, str) else 1.0
@@ -357,7 +357,7 @@ def make_kernel(
         columns = max(points.rows.n_columns, 1)
         spread = variance(points.rows) if gamma == "scale" else 1.0
         number = 1.0 / (columns * spread) if spread > 0 else 1.0
-    return Kernel(form, float(number), int(degree), float(coef0), params)
+    return KernelFunction(form, float(number), int(degree), float(coef0), params)
 
 
 def check_kernel(form: Any, *, gamma: Any, degree: Any, coef0: Any, params: Any) -> None:

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novikoff.engine.rounding import UNIT_ROUNDOFF, down, root_up, up
-from novikoff.learn.class_weights import Weights
-from novikoff.learn.history import History
-from novikoff.learn.kernel.kernels import Floats, GrowingArray, GrowingPoints, Kernel
+from novikoff.learn.class_weights import ExampleWeights
+from novikoff.learn.history import History, Mistakes
+from novikoff.learn.kernel.kernels import Floats, GrowingArray, GrowingPoints, KernelFunction
 
 Numbers = NDArray[np.int64]
 
@@ -20,7 +20,7 @@ VALUES = 1 << 22
 
 
 @dataclass(frozen=True)
-class Mistakes:
+class KernelMistakes(Mistakes):
     """The mistakes in order: the row, how many examples went before it, the class that was mistaken, and its sign,
     times the weight of the example's class if classes have weights.
 
@@ -35,7 +35,7 @@ class Mistakes:
     support: Numbers
 
     @classmethod
-    def joined(cls, parts: "list[Mistakes]") -> "Mistakes":
+    def joined(cls, parts: "list[KernelMistakes]") -> "KernelMistakes":
         none = np.empty(0, dtype=np.int64)
 
         def column(name: str) -> Any:
@@ -43,13 +43,9 @@ class Mistakes:
 
         return cls(column("rows"), column("times"), column("classes"), column("signs").astype(float), column("support"))
 
-    def numbered(self, numbers: NDArray[np.int64]) -> "Mistakes":
-        """The same mistakes, their rows numbered otherwise."""
-        return replace(self, rows=numbers[self.rows])
-
 
 @dataclass
-class Memory(History):
+class KernelMemory(History):
     """What a kernel perceptron remembers.
 
     `support` has the rows, `coefficients` their a_j, a column a class (one column for two classes); `drift` is of the
@@ -60,7 +56,7 @@ class Memory(History):
     learned: R, ||w|| and margins are then those of the multiplied examples. With a full `budget`, `gram` has the
     products of the support rows, and `projector` its pseudoinverse."""
 
-    kernel: Kernel
+    kernel: KernelFunction
     n_classes: int
     by_class: Numbers
     squares: Floats
@@ -72,37 +68,34 @@ class Memory(History):
     largest: float = 0.0
     doubt: float = 0.0
     n_columns: int | None = None
-    kept: list[Mistakes] | None = None
+    kept: list[KernelMistakes] | None = None
     budget: int | None = None
     gram: Floats = field(default_factory=lambda: np.empty((0, 0)))
     projector: Floats | None = None
-    class_weights: Weights = None
+    class_weights: ExampleWeights = None
 
     @classmethod
     def empty(
         cls,
-        kernel: Kernel,
+        kernel: KernelFunction,
         n_classes: int = 2,
         *,
         vote: bool = False,
         budget: int | None = None,
-        class_weights: Weights = None,
-    ) -> "Memory":
+        class_weights: ExampleWeights = None,
+    ) -> "KernelMemory":
         n = n_classes if n_classes > 2 else 1
-        zeros, none = np.zeros(n, dtype=np.int64), GrowingArray.empty(np.float64, n)
-        return cls(
+        memory = cls(
             kernel,
             n_classes,
-            zeros,
-            np.zeros(n),
-            none,
-            GrowingArray.empty(np.float64, n),
-            kept=[] if vote else None,
-            budget=budget,
-            class_weights=class_weights,
+            by_class=np.zeros(n, dtype=np.int64),
+            squares=np.zeros(n),
+            coefficients=GrowingArray.empty(np.float64, n),
+            drift=GrowingArray.empty(np.float64, n),
         )
+        return replace(memory, kept=[] if vote else None, budget=budget, class_weights=class_weights)
 
-    def copy(self) -> "Memory":
+    def copy(self) -> "KernelMemory":
         """A memory to learn into while this one stays as it is, as long as learning fails; arrays are shared."""
         return replace(self)
 

@@ -1,17 +1,15 @@
 """A kernel perceptron with all that it takes to use it, free of scikit-learn."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from novikoff.data.batches import Batch, Records, with_columns
-from novikoff.engine.rows import Rows, as_rows
-from novikoff.learn.fit import Learned
+from novikoff.data.batches import with_columns
+from novikoff.engine.rows import Rows
 from novikoff.learn.kernel.kernels import Points, as_points
-from novikoff.learn.kernel.memory import Memory
+from novikoff.learn.kernel.memory import KernelMemory
 from novikoff.learn.kernel.readout import decide, read_out
 from novikoff.learn.linear.memory import predicted
 from novikoff.learn.model import Classifier, Decided
@@ -29,23 +27,7 @@ class KernelModel(Classifier):
     ['even', 'even', 'odd', 'odd']
     """
 
-    memory: Memory
-
-    @classmethod
-    def of(cls, learned: Learned, parameters: Mapping[str, Any]) -> "KernelModel":
-        """The model that was learned from examples; `parameters` are the options with which it was."""
-        encoding, mistakes = learned.encoding, learned.mistakes
-        return cls(
-            learned.memory,
-            learned.classes,
-            readout=parameters.get("readout", "average"),
-            encoding=encoding,
-            run=learned.run,
-            fingerprint=learned.fingerprint,
-            parameters=dict(parameters),
-            n_iter=learned.run.epochs,
-            mistake_rows=None if mistakes is None else mistakes.rows,
-        )
+    memory: KernelMemory
 
     def points(self, X: Any) -> Points:
         """Examples as the kernel takes them."""
@@ -55,22 +37,8 @@ class KernelModel(Classifier):
         """The score of every example as it is learned, or the share of the votes; a column a class for more classes."""
         return decide(self.memory, self.points(X), self.readout)
 
-    def scores(self, X: Any) -> NDArray[np.float64]:
-        """The same of examples as they are given: a batch, or what else the kernel takes."""
-        return self.deciding_scores(self._encoded(X))
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The label of every example."""
-        return self.classes[predicted(self.scores(X))]
-
-    def _encoded(self, X: Any) -> Any:
-        batch = X if isinstance(X, Batch | Records) or self.encoding is None else Batch(as_rows(X), None)
-        if self.encoding is not None:
-            batch = self.encoding.encode(batch)
-        return batch.rows if isinstance(batch, Batch) else batch
-
-    def decide_rows(self, rows: Rows) -> Decided:
-        if rows.is_sparse and self.n_columns is not None:
+    def decide_rows(self, rows: Any) -> Decided:
+        if isinstance(rows, Rows) and rows.is_sparse and self.n_columns is not None:
             rows = with_columns(rows, self.n_columns)  # a column that was never learned counts as 0
         scores = self.deciding_scores(rows)
         return Decided(self.classes[predicted(scores)], lambda: scores)

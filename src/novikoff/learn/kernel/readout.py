@@ -13,7 +13,7 @@ from novikoff.engine.gram import fill_votes
 from novikoff.engine.rounding import UNIT_ROUNDOFF
 from novikoff.engine.sums import as_whole_multiples, exact_sum
 from novikoff.learn.kernel.kernels import Entries, Floats, Points, check_finite
-from novikoff.learn.kernel.memory import Memory, Mistakes, Numbers, blocks_of
+from novikoff.learn.kernel.memory import KernelMemory, KernelMistakes, Numbers, blocks_of
 from novikoff.learn.linear.memory import divided
 from novikoff.options import Readout
 
@@ -21,7 +21,7 @@ from novikoff.options import Readout
 DECAYING = ("rbf", "laplacian")
 
 
-class Ballot(NamedTuple):
+class ClassBallot(NamedTuple):
     """The mistakes of a class: support rows, signs, times weights if classes have some, and how long each function
     lived, the zero function first."""
 
@@ -30,12 +30,12 @@ class Ballot(NamedTuple):
     lives: Floats
 
 
-def read_out(memory: Memory, readout: Readout) -> Floats:
+def read_out(memory: KernelMemory, readout: Readout) -> Floats:
     """The coefficients that speak: the last ones, or the average (a vote has none of its own)."""
     return memory.coefficients.array if readout == "last" else memory.average()
 
 
-def decide(memory: Memory, points: Points, readout: Readout) -> Floats:
+def decide(memory: KernelMemory, points: Points, readout: Readout) -> Floats:
     """The scores by which the read-out decides, or the share of the votes: n, or n x classes; block by block."""
     if readout == "vote" and memory.kept is None:
         raise ValueError('a vote needs the mistakes, and they were not kept: learn with readout="vote" from the start')
@@ -62,14 +62,14 @@ def decide(memory: Memory, points: Points, readout: Readout) -> Floats:
 class _Look(NamedTuple):
     """A look at points: how far values may be off, in absolute size and in proportion to a value."""
 
-    memory: Memory
+    memory: KernelMemory
     points: Points
     support: Points
     absolute: float
     relative: float
 
     @classmethod
-    def at(cls, memory: Memory, points: Points) -> "_Look":
+    def at(cls, memory: KernelMemory, points: Points) -> "_Look":
         support = memory.support.points(points.matrix if isinstance(points, Entries) else None)
         doubt = max(memory.doubt, memory.kernel.doubt(points))
         absolute, relative = (0.0, doubt) if memory.kernel.form in DECAYING else (doubt, 0.0)
@@ -89,7 +89,7 @@ class _Look(NamedTuple):
             scores[:, i] = [exact_sum(column, a) for a in coefficients]
         return scores
 
-    def votes(self, ballots: list[Ballot], values: Floats, rows: Numbers) -> Floats:
+    def votes(self, ballots: list[ClassBallot], values: Floats, rows: Numbers) -> Floats:
         """The votes for each class less those against it."""
         votes = np.empty((len(ballots), len(rows)))
         for ballot, line in zip(ballots, votes, strict=True):
@@ -130,17 +130,17 @@ def _are_exact(values: Floats, coefficients: Floats) -> bool:
     return largest < 2.0**53 and all(bool(np.array_equal(part, np.rint(part))) for part in (coefficients, values))
 
 
-def _ballots(memory: Memory) -> list[Ballot]:
-    made = Mistakes.joined(memory.kept or [])
+def _ballots(memory: KernelMemory) -> list[ClassBallot]:
+    made = KernelMistakes.joined(memory.kept or [])
     ballots = []
     for c in range(len(memory.by_class)):
         own = made.classes == c
         lives = np.diff(made.times[own], prepend=0, append=memory.examples).astype(np.float64)
-        ballots.append(Ballot(made.support[own], made.signs[own], lives))
+        ballots.append(ClassBallot(made.support[own], made.signs[own], lives))
     return ballots
 
 
-def _exact_vote(values: Floats, ballot: Ballot) -> float:
+def _exact_vote(values: Floats, ballot: ClassBallot) -> float:
     multiples, score, votes = as_whole_multiples(values.tolist()), 0, float(ballot.lives[0])
     signs, lives = as_whole_multiples(ballot.signs.tolist()), ballot.lives[1:].tolist()
     for row, sign, life in zip(ballot.which.tolist(), signs, lives, strict=True):

@@ -28,19 +28,18 @@ from numpy.typing import ArrayLike, NDArray
 
 from novikoff.data.batches import stacked
 from novikoff.data.examples import Examples, check_labels, class_places
-from novikoff.learn.class_weights import Weights, class_weights, multiplied_squares, weights_of_rows
+from novikoff.learn.class_weights import ExampleWeights, class_weights, multiplied_squares, weights_of_rows
 from novikoff.learn.epochs import Watch, Watcher, put_off_interrupt
-from novikoff.learn.fit import Learned, fit
+from novikoff.learn.fit import Fitted, Space, fit
 from novikoff.learn.kernel.budget import check_budget
-from novikoff.learn.kernel.expansion import Expansion, PointExamples
-from novikoff.learn.kernel.kernels import Entries, Kernel, Points, Vectors, as_points, check_finite, make_kernel
-from novikoff.learn.kernel.memory import Memory, Mistakes
-from novikoff.learn.run import Run
+from novikoff.learn.kernel.kernels import Entries, KernelFunction, Points, Vectors, as_points, check_finite, make_kernel
+from novikoff.learn.kernel.learner import KernelLearner, PointExamples
+from novikoff.learn.kernel.memory import KernelMemory, KernelMistakes
 from novikoff.options import Options, Tie, check_options
 
 
 @dataclass(frozen=True)
-class KernelSpace:
+class KernelSpace(Space):
     """The space of a kernel, which may have a parameter that follows from the rows (gamma="scale"), and a budget.
 
     `form` is the kernel once the rows are known, and `weights` are those of the classes, if they have some.
@@ -52,11 +51,8 @@ class KernelSpace:
     coef0: float = 1.0
     kernel_params: dict[str, Any] | None = None
     budget: int | None = None
-    form: Kernel | None = None
-    weights: Weights = None
-    record = Run
-    shards = 1
-    leads = True
+    form: KernelFunction | None = None
+    weights: ExampleWeights = None
 
     def over(self, examples: PointExamples, options: Options) -> "KernelSpace":
         margin = options.min_margin
@@ -70,15 +66,13 @@ class KernelSpace:
         weights = class_weights(options.class_weight, examples.classes, examples.counts)
         return replace(self, form=form, weights=weights)
 
-    def learner(
-        self, examples: PointExamples, options: Options, start: Memory | None = None, one_by_one: bool = False
-    ) -> Expansion:
+    def learner(self, examples: PointExamples, options: Options, start: KernelMemory | None = None) -> KernelLearner:
         assert self.form is not None
         n_classes, vote = len(examples.classes), options.readout == "vote"
-        memory = Memory.empty(self.form, n_classes, vote=vote, budget=self.budget, class_weights=self.weights)
+        memory = KernelMemory.empty(self.form, n_classes, vote=vote, budget=self.budget, class_weights=self.weights)
         prepare(memory, examples.points, examples.labels)
         generator, keep = np.random.default_rng(options.random_state), options.record_mistakes
-        return Expansion.of(memory, examples, options.tie, generator, keep, options.shuffle, float(options.lead))
+        return KernelLearner(memory, examples, options.tie, generator, keep, options.shuffle, float(options.lead))
 
     @property
     def is_scaled(self) -> bool:
@@ -93,9 +87,9 @@ def kernel_perceptron(
     *,
     n_classes: int = 2,
     watch: Watcher | None = None,
-    progress: Callable[[Memory], None] | None = None,
+    progress: Callable[[KernelMemory], None] | None = None,
     **asked: Any,
-) -> Learned:
+) -> Fitted:
     """The batch perceptron with a kernel: epochs until one makes no mistake, or a limit is reached.
 
     What was asked for are fields of `KernelSpace` (kernel, gamma, degree, coef0, kernel_params, budget)
@@ -145,14 +139,14 @@ def _as_points(X: Any, y: ArrayLike | None, kernel: str | Callable[..., Any], n_
 
 
 def learn_online(
-    memory: Memory,
+    memory: KernelMemory,
     X: Any,
     y: ArrayLike,
     *,
     tie: Tie = "mistake",
     lead: float = 0.0,
     record_mistakes: bool = False,
-) -> Mistakes | None:
+) -> KernelMistakes | None:
     """Learn the rows in the order given, once, into `memory`.
 
     If anything is wrong with rows or labels, `memory` is not changed; what comes out of a kernel can be wrong later, so
@@ -170,14 +164,14 @@ def learn_online(
     so_far = memory.longest
     prepare(memory, points, labels)
     examples = PointExamples(points, labels, np.arange(memory.n_classes))
-    space = Expansion.of(memory, examples, tie, np.random.default_rng(), record_mistakes, lead=lead, so_far=so_far)
+    space = KernelLearner(memory, examples, tie, np.random.default_rng(), record_mistakes, lead=lead, so_far=so_far)
     with put_off_interrupt():
         space.learn(Watch())
         space.settle()
     return space.mistakes()
 
 
-def prepare(memory: Memory, points: Points, labels: NDArray[Any]) -> None:
+def prepare(memory: KernelMemory, points: Points, labels: NDArray[Any]) -> None:
     """Learn what must be known of the rows before the first is visited: their width, R^2, what rounding may do."""
     n_columns: int | None = None
     if isinstance(points, Vectors):

@@ -22,8 +22,8 @@ from novikoff.data.narrow import is_too_wide
 from novikoff.engine.rows import Rows, longest_square
 from novikoff.features.examples import batches_of, cached, check_there_are_two, comes_once, learned_encoding
 from novikoff.learn.epochs import Watcher
-from novikoff.learn.fit import Learned, fit, held_out_part, settled
-from novikoff.learn.linear.memory import Memory, narrowed, resized, widened, without_first_column
+from novikoff.learn.fit import Fitted, fit, held_out_part, settled
+from novikoff.learn.linear.memory import LinearMemory, narrowed, resized, widened, without_first_column
 from novikoff.learn.linear.model import LinearModel
 from novikoff.learn.linear.space import Linear, learn_online, weighted_examples
 from novikoff.learn.model import Classifier
@@ -44,13 +44,13 @@ def learn_from(
     encoding: "Encoding | None" = None,
     cache_folder: str | os.PathLike[str] | None = None,
     sample_weight: Any = None,
-    start: Memory | None = None,
+    start: LinearMemory | None = None,
     watch: Watcher | None = None,
     progress: Callable[[Any], None] | None = None,
     kernel: Mapping[str, Any] | None = None,
     folds: "Folds | None" = None,
     **options: Any,
-) -> Learned:
+) -> Fitted:
     """The perceptron on a reader (see `novikoff.data.read`), on any iterable of batches or of pairs (X, y), or on the
     `Examples` of a cache.
 
@@ -89,7 +89,7 @@ def learn_from(
         n_columns = max(examples.n_columns, 0 if start is None else start.n_columns)
         weighted = weighted_examples(examples.among(n_columns), sample_weight)
 
-        def learn(some: Examples, how: Options, start: Memory | None = None) -> Learned:
+        def learn(some: Examples, how: Options, start: LinearMemory | None = None) -> Fitted:
             if kernel is None:
                 return fit(some, Linear(), how, start=start, watch=watch, progress=progress)
             from novikoff.learn.kernel.space import kernel_perceptron
@@ -117,7 +117,7 @@ class Folds:
     told: Callable[[str], None] = field(default=lambda what: None, repr=False)
 
     def judge(
-        self, examples: Examples, passes: int, options: Options, learn: Callable[[Examples, Options], Learned]
+        self, examples: Examples, passes: int, options: Options, learn: Callable[[Examples, Options], Fitted]
     ) -> dict[str, tuple[int, ...]]:
         """Rows and errors of every part, as a record has them; nothing if they are left out, or are interrupted."""
         if self.if_quick and not self._are_quick(examples, passes, options):
@@ -147,7 +147,7 @@ class Folds:
         return self.number * passes * examples.n_entries <= MOST_FOLDED and min(examples.counts) >= self.number
 
 
-def model_of(learned: Learned, parameters: Mapping[str, Any]) -> Classifier:
+def model_of(learned: Fitted, parameters: Mapping[str, Any]) -> Classifier:
     """The model that was learned, in whatever space; `parameters` are the options with which it was."""
     if not hasattr(learned.memory, "kernel"):
         return LinearModel.of(learned, parameters)
@@ -176,7 +176,7 @@ def _one_pass_will_do(options: Options) -> bool:
 
 def _learn_in_one_pass(
     source: Iterable[Any], classes: NDArray[Any] | None, encoding: "Encoding | None", options: Options
-) -> Learned | None:
+) -> Fitted | None:
     """Learn while reading; None if more classes turn up than learning has begun with.
 
     Nobody may know yet whether the indices of svmlight text begin with 0: if not, its first column is left out in the
@@ -187,7 +187,7 @@ def _learn_in_one_pass(
     begin = source.undecided if is_undecided else partial(batches_of, source, encoding)  # type: ignore[attr-defined]
     batches = begin() if classes is not None else _with_two_labels(labels, begin)
     inner = labels.inner()
-    memory = Memory.empty(0, len(inner), fit_intercept=options.fit_intercept)
+    memory = LinearMemory.empty(0, len(inner), fit_intercept=options.fit_intercept)
     width, stopped, entries = Width(), Stopped.MAX_ITER, 0
     try:
         for batch in batches:
@@ -217,7 +217,7 @@ def _learn_in_one_pass(
         "narrow_per_epoch": (memory.narrow,) if memory.narrow else (),
     }
     run = memory.recorded(options.readout, stopped, (memory.mistakes,), **counts)
-    return Learned(memory, run, labels.classes(), encoding=encoding)
+    return Fitted(memory, run, labels.classes(), encoding=encoding)
 
 
 def _with_two_labels(labels: LabelCodes, begin: Callable[[], Iterator[Batch]]) -> Iterator[Batch]:
@@ -233,7 +233,7 @@ def _with_two_labels(labels: LabelCodes, begin: Callable[[], Iterator[Batch]]) -
     return batches
 
 
-def _with_room_for(rows: Rows, memory: Memory, n_entries: int) -> Memory:
+def _with_room_for(rows: Rows, memory: LinearMemory, n_entries: int) -> LinearMemory:
     """A memory with room for the columns of rows, of all so far `n_entries` entries.
 
     For sparse ones room is doubled, so that it is seldom made; but not while there are fewer entries than columns.

@@ -33,7 +33,7 @@ class Mixed:
 
 
 @dataclass
-class Memory(History):
+class LinearMemory(History):
     """What a linear perceptron remembers.
 
     `weights` has one row for two classes (or fewer, so far) and one row a class for more; its last column is the bias.
@@ -67,13 +67,13 @@ class Memory(History):
         fit_intercept: bool = True,
         vote: bool = False,
         columns: Table | None = None,
-    ) -> "Memory":
+    ) -> "LinearMemory":
         """Nothing learned yet, with room for all columns, or for some."""
         shape = (vectors_for(n_classes), (n_columns if columns is None else len(columns)) + 1)
         memory = cls(np.zeros(shape), np.zeros(shape), n_classes, 1.0 if fit_intercept else 0.0)
         return replace(memory, ballots=[] if vote else None, columns=columns, width=0 if columns is None else n_columns)
 
-    def copy(self) -> "Memory":
+    def copy(self) -> "LinearMemory":
         ballots = None if self.ballots is None else list(self.ballots)
         return replace(self, weights=self.weights.copy(), drift=self.drift.copy(), ballots=ballots)
 
@@ -129,7 +129,7 @@ class Memory(History):
     def recorded(self, *asked: Any, **more: Any) -> Any:
         return super().recorded(*asked, **{"weighted": self.weighted, **more})
 
-    def finished(self) -> "Memory":
+    def finished(self) -> "LinearMemory":
         return self if self.columns is None else narrowed(self)
 
     def summed(self) -> NDArray[np.float64]:
@@ -152,7 +152,7 @@ def _moved(weights: NDArray[np.float64], places: NDArray[np.int64], n_columns: i
     return moved
 
 
-def read_out(memory: Memory, readout: Readout) -> NDArray[np.float64]:
+def read_out(memory: LinearMemory, readout: Readout) -> NDArray[np.float64]:
     """The weights that speak: the last ones, or the average (a vote has no weights of its own).
 
     They are those of `memory.columns`, the bias last; `written_out` has one for every column there is.
@@ -160,7 +160,7 @@ def read_out(memory: Memory, readout: Readout) -> NDArray[np.float64]:
     return memory.weights if readout == "last" else memory.average()
 
 
-def written_out(memory: Memory, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+def written_out(memory: LinearMemory, weights: NDArray[np.float64]) -> NDArray[np.float64]:
     """Weights with one for every column, and the bias last."""
     if memory.columns is None:
         return weights
@@ -247,7 +247,7 @@ def divided(scores: NDArray[np.float64], divisor: float, rate: float = 1.0) -> N
     return result
 
 
-def decider(memory: Memory, readout: Readout) -> Decider:
+def decider(memory: LinearMemory, readout: Readout) -> Decider:
     """What gives rows their scores: the read-out is prepared once, for however many pieces they come in."""
     if readout != "vote":
         weights, divisor = (memory.weights, 1) if readout == "last" else (memory.summed(), max(memory.examples, 1))
@@ -268,7 +268,9 @@ def decider(memory: Memory, readout: Readout) -> Decider:
     return Decider(cast, cast, has_rate=False)
 
 
-def _by_weights(memory: Memory, weights: NDArray[np.float64], divisor: float = 1.0, has_rate: bool = True) -> Decider:
+def _by_weights(
+    memory: LinearMemory, weights: NDArray[np.float64], divisor: float = 1.0, has_rate: bool = True
+) -> Decider:
     def score(rows: Rows) -> NDArray[np.float64]:
         longest_square(rows, memory.constant)
         return scores(memory.fitting(rows), weights, memory.constant)
@@ -284,7 +286,7 @@ def _by_weights(memory: Memory, weights: NDArray[np.float64], divisor: float = 1
     return Decider(score, decide, divisor, has_rate)
 
 
-def resized(memory: Memory, n_columns: int) -> Memory:
+def resized(memory: LinearMemory, n_columns: int) -> LinearMemory:
     """The same memory with another number of columns. What is added has the weight 0, like all that was never seen."""
     if memory.columns is not None:
         return replace(memory, width=n_columns)
@@ -296,7 +298,7 @@ def resized(memory: Memory, n_columns: int) -> Memory:
     return result
 
 
-def without_first_column(memory: Memory) -> Memory:
+def without_first_column(memory: LinearMemory) -> LinearMemory:
     """The same memory without its first column, in which no example had an entry."""
     if memory.n_columns == 0:
         return memory
@@ -305,7 +307,7 @@ def without_first_column(memory: Memory) -> Memory:
     return replace(memory, weights=memory.weights[:, 1:].copy(), drift=memory.drift[:, 1:].copy())
 
 
-def narrowed(memory: Memory) -> Memory:
+def narrowed(memory: LinearMemory) -> LinearMemory:
     """The same memory with weights only for the columns that a mistake has touched."""
     places = np.flatnonzero(np.any((memory.weights != 0.0) | (memory.drift != 0.0), axis=0)[:-1])
     kept = np.append(places, memory.weights.shape[1] - 1)
@@ -314,7 +316,7 @@ def narrowed(memory: Memory) -> Memory:
     return replace(memory, weights=weights, drift=drift, columns=columns, width=memory.n_columns)
 
 
-def widened(memory: Memory) -> Memory:
+def widened(memory: LinearMemory) -> LinearMemory:
     """The same memory with a weight for every column."""
     weights, drift = (written_out(memory, part) for part in (memory.weights, memory.drift))
     return replace(memory, weights=weights, drift=drift, columns=None, width=0)

@@ -1,6 +1,5 @@
 """A linear perceptron with all that it takes to use it, free of scikit-learn: what a model file holds of one."""
 
-from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from typing import Any
@@ -8,10 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from novikoff.data.batches import Batch, Records, with_columns
+from novikoff.data.batches import with_columns
 from novikoff.engine.rows import Rows
-from novikoff.learn.fit import Learned
-from novikoff.learn.linear.memory import Decider, Memory, decider, read_out, written_out
+from novikoff.learn.linear.memory import Decider, LinearMemory, decider, read_out, written_out
 from novikoff.learn.model import Classifier, Decided, NamedWeight
 from novikoff.options import Tie, check_options
 
@@ -30,11 +28,13 @@ class LinearModel(Classifier):
     >>> model.weights_by_name()
     [NamedWeight(label=None, name='column 0', weight=3.0), NamedWeight(label=None, name='column 1', weight=1.0)]
     >>> from novikoff.engine.rows import as_rows
-    >>> model.predict(Batch(as_rows([[5.0, -1.0], [-5.0, 1.0]]), None)).tolist()
+    >>> model.predict(as_rows([[5.0, -1.0], [-5.0, 1.0]])).tolist()
     ['red', 'blue']
     """
 
-    memory: Memory
+    READ_BY = ("readout", "tie", "eta0")
+
+    memory: LinearMemory
     _: KW_ONLY
     tie: Tie = "mistake"
     eta0: float = 1.0
@@ -42,24 +42,6 @@ class LinearModel(Classifier):
 
     def __post_init__(self) -> None:
         check_options(readout=self.readout, tie=self.tie, eta0=self.eta0)
-
-    @classmethod
-    def of(cls, learned: Learned, parameters: Mapping[str, Any], **more: Any) -> "LinearModel":
-        """The model that was learned; `parameters` are the options with which it was."""
-        encoding, mistakes = learned.encoding, learned.mistakes
-        own = {
-            "readout": parameters.get("readout", "average"),
-            "tie": parameters.get("tie", "mistake"),
-            "eta0": float(parameters.get("eta0", 1.0)),
-            "encoding": encoding,
-            "run": learned.run,
-            "fingerprint": learned.fingerprint,
-            "parameters": dict(parameters),
-            "n_iter": learned.run.epochs,
-            "mistake_rows": None if mistakes is None else mistakes.rows,
-            "mistake_guesses": None if mistakes is None else learned.classes[mistakes.wrong],
-        }
-        return cls(learned.memory, learned.classes, **(own | more))
 
     def decide_rows(self, rows: Rows) -> Decided:
         rows = self._fitting(rows)
@@ -78,14 +60,6 @@ class LinearModel(Classifier):
     def shown(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """Deciding scores as they are shown."""
         return self._decider.shown(scores, self.eta0)
-
-    def scores(self, batch: Batch | Records) -> NDArray[np.float64]:
-        """The score of every example times the learning rate, or the share of the votes; a column a class for more."""
-        return self.decide(batch).scores
-
-    def predict(self, batch: Batch | Records) -> NDArray[Any]:
-        """The label of every example."""
-        return self.decide(batch).labels
 
     def weights_by_name(self, most: int | None = None) -> list[NamedWeight]:
         """The weights of the read-out that are not 0, the largest in size first; at most so many of them."""

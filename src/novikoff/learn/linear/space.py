@@ -1,8 +1,8 @@
 """The perceptron of the notes: on a mistake, add the example.
 
-`perceptron` is the batch algorithm, `learn_online` one pass in the order given. Both keep a `Memory`: the weights,
-which are the sum of the mistakes, and the little that read-outs and proofs need beside them. Examples come as arrays,
-or as `Examples`, in blocks that need not be in memory all at once. None of this knows of scikit-learn.
+`perceptron` is the batch algorithm, `learn_online` one pass in the order given. Both keep a `LinearMemory`: the
+weights, which are the sum of the mistakes, and the little that read-outs and proofs need beside them. Examples come as
+arrays, or as `Examples`, in blocks that need not be in memory all at once. None of this knows of scikit-learn.
 
 Binary labels are -1 and +1. With more than two classes labels are 0, 1, ..., and Kesler's construction applies: add the
 example to the weights of its class, subtract it from those of the best other class. Each such step is a binary mistake
@@ -30,13 +30,19 @@ from novikoff.engine.linear import Rule, Updates, multiclass_epoch
 from novikoff.engine.rounding import UNIT_ROUNDOFF
 from novikoff.engine.rows import Rows, as_rows, folded_squares, longest_square
 from novikoff.engine.slack import Ahead
-from novikoff.learn.class_weights import Weights, class_weights, multiplied_squares, sample_weights, weights_of_rows
-from novikoff.learn.cycles import MOST_COUNTED, Cycle, never, next_look, vanishes
+from novikoff.learn.class_weights import (
+    ExampleWeights,
+    class_weights,
+    multiplied_squares,
+    sample_weights,
+    weights_of_rows,
+)
+from novikoff.learn.cycles import MOST_COUNTED, Cycle, next_look, vanishes
 from novikoff.learn.epochs import Epochs, Learner, Watch, Watcher, put_off_interrupt
-from novikoff.learn.fit import Learned, fit
-from novikoff.learn.linear.memory import Memory, columns_to_keep, decider
-from novikoff.learn.linear.vote import Ballot, Mistakes
-from novikoff.learn.run import Run, Stopped
+from novikoff.learn.fit import Fitted, Space, fit
+from novikoff.learn.linear.memory import LinearMemory, columns_to_keep, decider
+from novikoff.learn.linear.vote import Ballot, LinearMistakes
+from novikoff.learn.run import Stopped
 from novikoff.options import Options, Readout, Tie, check_options
 
 # Between two calls of a kernel the clock is read and Ctrl-C is heard.
@@ -47,23 +53,18 @@ HELD_ENTRIES = 1 << 24
 
 
 @dataclass(frozen=True)
-class Linear:
+class Linear(Space):
     """The space of the linear perceptron: examples are added coordinate by coordinate.
 
     `weights` are those of the classes, if they have some.
     """
 
-    weights: Weights = None
-    record = Run
-    shards = 1
-    leads = True
+    weights: ExampleWeights = None
 
     def over(self, examples: Examples, options: Options) -> "Linear":
         return Linear(class_weights(options.class_weight, examples.classes, examples.counts))
 
-    def learner(
-        self, examples: Examples, options: Options, start: Memory | None = None, one_by_one: bool = False
-    ) -> "Coordinates":
+    def learner(self, examples: Examples, options: Options, start: LinearMemory | None = None) -> "LinearLearner":
         vote, lead = options.readout == "vote", options.lead
         if start is None:
             memory = empty_memory(examples, options.fit_intercept, vote, self.weights)
@@ -73,7 +74,7 @@ class Linear:
             _make_room(memory, examples)
         generator = np.random.default_rng(options.random_state) if options.shuffle else None
         task = (examples, memory, options.tie, generator, options.epochs, options.record_mistakes, float(lead))
-        return Coordinates(*task, one_by_one=one_by_one)
+        return LinearLearner(*task)
 
 
 def perceptron(
@@ -82,11 +83,11 @@ def perceptron(
     *,
     n_classes: int = 2,
     sample_weight: Any = None,
-    start: Memory | None = None,
+    start: LinearMemory | None = None,
     watch: Watcher | None = None,
-    progress: Callable[[Memory], None] | None = None,
+    progress: Callable[[LinearMemory], None] | None = None,
     **options: Any,
-) -> Learned:
+) -> Fitted:
     """The batch perceptron: epochs until one makes no mistake. The options are those of `novikoff.options`.
 
     Without y, X is `Examples` (`novikoff.data.examples`), which have labels; one block is in use at a time. With
@@ -118,11 +119,11 @@ def perceptron(
     return fit(examples, Linear(), asked, start=start, watch=watch, progress=progress)
 
 
-def empty_memory(examples: Examples, fit_intercept: bool, vote: bool, weights: Weights = None) -> Memory:
+def empty_memory(examples: Examples, fit_intercept: bool, vote: bool, weights: ExampleWeights = None) -> LinearMemory:
     """What to learn examples into."""
     n_columns, n_classes = examples.n_columns, len(examples.classes)
     columns = columns_to_keep(_rows_of(examples), n_columns, examples.n_entries, n_classes)
-    memory = Memory.empty(n_columns, n_classes, fit_intercept=fit_intercept, vote=vote, columns=columns)
+    memory = LinearMemory.empty(n_columns, n_classes, fit_intercept=fit_intercept, vote=vote, columns=columns)
     return replace(memory, class_weights=weights)
 
 
@@ -145,14 +146,14 @@ def _rows_of(examples: Examples) -> Iterator[Rows]:
     return (block.rows for block in examples.blocks())
 
 
-def _make_room(memory: Memory, examples: Examples) -> None:
+def _make_room(memory: LinearMemory, examples: Examples) -> None:
     """Give every column of the examples a weight, where not all columns have one already."""
     if memory.columns is not None:
         memory.make_room(used_columns(_rows_of(examples)))
 
 
 def learn_online(
-    memory: Memory,
+    memory: LinearMemory,
     X: Any,
     y: ArrayLike,
     *,
@@ -160,12 +161,12 @@ def learn_online(
     lead: float = 0.0,
     record_mistakes: bool = False,
     sample_weight: Any = None,
-) -> Mistakes | None:
+) -> LinearMistakes | None:
     """Learn the rows in the order given, once, into `memory`. Nothing is changed if anything is wrong with them."""
     check_options(tie=tie, lead=lead)
     examples = weighted_examples(_as_examples(X, y, memory.n_classes), sample_weight)
     _check_goes_on(memory, examples.n_columns)
-    space = Coordinates(examples, memory, tie, None, 1, keep=record_mistakes, lead=lead)
+    space = LinearLearner(examples, memory, tie, None, 1, keep=record_mistakes, lead=lead)
     space.measure(examples.block(0))
     _make_room(memory, examples)
     if memory.n_classes < 2:
@@ -177,14 +178,14 @@ def learn_online(
     return space.mistakes()
 
 
-def grow(memory: Memory, places: list[int], n_classes: int) -> Memory:
+def grow(memory: LinearMemory, places: list[int], n_classes: int) -> LinearMemory:
     """The same memory with room for more classes; the old ones move to `places` in the new order.
 
     Two classes share one weight vector w; apart, they have -w and +w. A class not seen before has the weights 0, which
     are also its past, so averages need no correction.
     """
     constant, columns = memory.constant == 1.0, memory.columns
-    grown = Memory.empty(memory.n_columns, n_classes, fit_intercept=constant, columns=columns)
+    grown = LinearMemory.empty(memory.n_columns, n_classes, fit_intercept=constant, columns=columns)
     for old, new in ((memory.weights, grown.weights), (memory.drift, grown.drift)):
         if n_classes > 2 and memory.n_classes == 2:
             new[places] = np.vstack([-old, old])
@@ -200,7 +201,7 @@ def grow(memory: Memory, places: list[int], n_classes: int) -> Memory:
 
 
 @dataclass
-class Coordinates(Learner):
+class LinearLearner(Learner):
     """Examples that are added coordinate by coordinate: the space of the linear perceptron.
 
     Without a generator they come in the order given. To `keep` the mistakes, `parts` has them call by call, and `kept`
@@ -210,15 +211,14 @@ class Coordinates(Learner):
     """
 
     examples: Examples
-    history: Memory
+    history: LinearMemory
     tie: Tie
     generator: np.random.Generator | None
     max_iter: int | None
     keep: bool = False
     lead: float = 0.0
-    one_by_one: bool = False
-    parts: list[Mistakes] = field(default_factory=list)
-    kept: list[Mistakes] = field(default_factory=list)
+    parts: list[LinearMistakes] = field(default_factory=list)
+    kept: list[LinearMistakes] = field(default_factory=list)
     measured: set[int] = field(default_factory=set)
     met: set[int] = field(default_factory=set)
     narrow: dict[int, Rows] = field(default_factory=dict)
@@ -345,7 +345,7 @@ class Coordinates(Learner):
         """The squared lengths of rows, times their weights if they have some."""
         return multiplied_squares(folded_squares(block.rows, self.history.constant), self._weights(block))
 
-    def _weights(self, block: Block) -> Weights:
+    def _weights(self, block: Block) -> ExampleWeights:
         """The numbers by which rows are multiplied, if they are."""
         own = self.examples.weights
         own = None if own is None else own[block.first : block.first + block.rows.n_rows]
@@ -434,20 +434,20 @@ class Coordinates(Learner):
             labels, rivals = (labels + 1) // 2, (1 - labels) // 2
         right, wrong = labels.astype(np.int64), rivals.astype(np.int64)
         of_each = amounts[visited[at]] if len(amounts) else np.ones(len(rows))
-        self.parts.append(Mistakes(rows, times, right, wrong, of_each))
+        self.parts.append(LinearMistakes(rows, times, right, wrong, of_each))
 
     def _log(self) -> None:
         """Bring the mistakes so far to the memory, if there is to be a vote."""
         if self.history.ballots is not None and self.parts:
-            self.history.ballots.append(Ballot.of(self.examples, Mistakes.joined(self.parts)))
+            self.history.ballots.append(Ballot.of(self.examples, LinearMistakes.joined(self.parts)))
         self.kept.extend(self.parts)
         self.parts.clear()
 
-    def mistakes(self) -> Mistakes | None:
-        return Mistakes.joined([*self.kept, *self.parts]) if self.keep else None
+    def mistakes(self) -> LinearMistakes | None:
+        return LinearMistakes.joined([*self.kept, *self.parts]) if self.keep else None
 
 
-def _in_kernel_layout(memory: Memory, sparse: bool) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _in_kernel_layout(memory: LinearMemory, sparse: bool) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The memory's own arrays as a kernel wants them; sparse rows meet the weights of all classes side by side."""
     if memory.n_classes == 2:
         return memory.weights[0], memory.drift[0]
@@ -458,7 +458,7 @@ def _in_kernel_layout(memory: Memory, sparse: bool) -> tuple[NDArray[np.float64]
     return memory.weights.T, memory.drift.T
 
 
-def _check_goes_on(memory: Memory, n_columns: int, vote: bool = False, weights: Weights = None) -> None:
+def _check_goes_on(memory: LinearMemory, n_columns: int, vote: bool = False, weights: ExampleWeights = None) -> None:
     if n_columns != memory.n_columns:
         raise ValueError(f"X has {n_columns} columns, but the weights were learned on {memory.n_columns}")
     if weights is not None and (memory.class_weights is None or (weights != memory.class_weights).any()):
@@ -473,13 +473,13 @@ Numbers = NDArray[np.int64]
 class CountedRows:
     """How often each row was a mistake; with more than two classes, against each rival."""
 
-    def __init__(self, examples: Examples, memory: Memory) -> None:
+    def __init__(self, examples: Examples, memory: LinearMemory) -> None:
         self.examples, self.memory = examples, memory
         self.n_rivals = 1 if memory.n_classes <= 2 else memory.n_classes
         self.counts = np.zeros(examples.n_rows * self.n_rivals, dtype=np.int64)
 
     @classmethod
-    def of(cls, examples: Examples, memory: Memory) -> "CountedRows | None":
+    def of(cls, examples: Examples, memory: LinearMemory) -> "CountedRows | None":
         """None if there are too many to count."""
         return cls(examples, memory) if examples.n_rows * memory.n_classes <= MOST_COUNTED else None
 
@@ -493,28 +493,30 @@ class CountedRows:
     def count_anew(self) -> None:
         self.counts[:] = 0
 
-    def cancelled(self, since: int, until: int, is_late: Callable[[], bool] = never) -> Cycle | None:
+    def cancelled(self, since: int, until: int, watch: Watch) -> Cycle | None:
         places = np.flatnonzero(self.counts)
         times, (rows, rivals) = self.counts[places], np.divmod(places, self.n_rivals)
         block = self.examples.take(rows)
         labels = block.labels.astype(np.int64)
         if self.n_rivals == 1:
-            is_zero, names = self._vanish(block.rows, labels * times, is_late), None
+            is_zero, names = self._vanish(block.rows, labels * times, watch), None
         else:  # for the weights of each class: added where it is the right one, subtracted where it is the rival
             signs = ((labels == c).astype(np.int64) - (rivals == c) for c in range(self.n_rivals))
-            is_zero = all(self._vanish(block.rows, sign * times, is_late) for sign in signs)
+            is_zero = all(self._vanish(block.rows, sign * times, watch) for sign in signs)
             names = tuple(self.examples.classes[rivals].tolist())
         return Cycle(since, until, tuple(rows.tolist()), tuple(times.tolist()), names) if is_zero else None
 
-    def _vanish(self, rows: Rows, times: Numbers, is_late: Callable[[], bool]) -> bool:
+    def _vanish(self, rows: Rows, times: Numbers, watch: Watch) -> bool:
         """Whether rows, each so many times, add up to exactly 0, and it is known before it gets late."""
         if self.memory.constant and times.sum() != 0:
             return False
         if not rows.is_sparse:
-            return all(not is_late() and vanishes(column, times.tolist()) for column in rows.as_array().T.tolist())
+            return all(
+                not watch.is_over() and vanishes(column, times.tolist()) for column in rows.as_array().T.tolist()
+            )
         columns = narrow(rows, used_columns([rows])).as_scipy().tocsc()
         parts = (slice(*ends) for ends in pairwise(columns.indptr.tolist()))
         return all(
-            not is_late() and vanishes(columns.data[part].tolist(), times[columns.indices[part]].tolist())
+            not watch.is_over() and vanishes(columns.data[part].tolist(), times[columns.indices[part]].tolist())
             for part in parts
         )

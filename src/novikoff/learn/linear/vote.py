@@ -21,13 +21,14 @@ from novikoff.engine.linear import Replay, binary_votes, multiclass_votes
 from novikoff.engine.rounding import UNIT_ROUNDOFF
 from novikoff.engine.rows import Rows, as_rows, longest_square
 from novikoff.engine.scoring import TINY
+from novikoff.learn.history import Mistakes
 
 # How many products of two rows to hold at a time.
 PRODUCTS = 1 << 22
 
 
 @dataclass(frozen=True)
-class Mistakes:
+class LinearMistakes(Mistakes):
     """The mistakes in order: the row, how many examples went before it, its class, the class taken instead, and the
     number by which the row was multiplied."""
 
@@ -38,17 +39,13 @@ class Mistakes:
     amounts: NDArray[np.float64]
 
     @classmethod
-    def joined(cls, parts: "Sequence[Mistakes]") -> "Mistakes":
+    def joined(cls, parts: "Sequence[LinearMistakes]") -> "LinearMistakes":
         def column(name: str, kind: Any = np.int64) -> Any:
             return np.concatenate([np.empty(0, dtype=kind), *(getattr(part, name) for part in parts)])
 
         return cls(column("rows"), column("times"), column("right"), column("wrong"), column("amounts", np.float64))
 
-    def numbered(self, numbers: NDArray[np.int64]) -> "Mistakes":
-        """The same mistakes, their rows numbered otherwise."""
-        return replace(self, rows=numbers[self.rows])
-
-    def renamed(self, places: Sequence[int]) -> "Mistakes":
+    def renamed(self, places: Sequence[int]) -> "LinearMistakes":
         """The same mistakes after class c has become class `places[c]`."""
         names = np.asarray(places, dtype=np.int64)
         return replace(self, right=names[self.right], wrong=names[self.wrong])
@@ -60,10 +57,10 @@ class Ballot:
     in `support`)."""
 
     support: Rows
-    mistakes: Mistakes
+    mistakes: LinearMistakes
 
     @classmethod
-    def of(cls, examples: Examples, mistakes: Mistakes) -> "Ballot":
+    def of(cls, examples: Examples, mistakes: LinearMistakes) -> "Ballot":
         distinct, which = np.unique(mistakes.rows, return_inverse=True)
         return cls(examples.take(distinct).rows.in_order(), replace(mistakes, rows=which.astype(np.int64)))
 
@@ -75,7 +72,7 @@ class Ballot:
             replace(part.mistakes, rows=part.mistakes.rows + offset)
             for part, offset in zip(parts, offsets[:-1], strict=True)
         ]
-        return cls(stacked([part.support for part in parts]), Mistakes.joined(moved))
+        return cls(stacked([part.support for part in parts]), LinearMistakes.joined(moved))
 
 
 def votes(

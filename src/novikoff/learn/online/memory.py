@@ -11,21 +11,75 @@ import sys
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import chain
-from math import fsum, hypot
-from typing import Any
+from math import dist, fsum, hypot
+from operator import mul
+from typing import Any, Literal
 
+from novikoff.data.missing import is_missing
 from novikoff.engine.rounding import OUTWARDS, UNIT_ROUNDOFF, WHOLE_UP_TO, up
-from novikoff.features.names import Intercept, RunningScale
+from novikoff.features.names import Intercept, RunningScale, as_numbers
 from novikoff.learn.history import History
-from novikoff.learn.online.labels import Labels
+from novikoff.learn.model import NamedWeight, heaviest_first
 from novikoff.learn.online.past import Average, Fading
-from novikoff.learn.online.row import DISTANCES, Row
-from novikoff.learn.online.weights import Weights, add_to, no_weights
+from novikoff.learn.online.weights import (
+    DISTANCES,
+    NONE,
+    NamedWeights,
+    WeightRow,
+    add_to,
+    dot,
+    dot_of_mean,
+    no_weights,
+)
+
+OnlineReadout = Literal["auto", "average", "last", "recent"]
+
+# With readout="auto" the average predicts, unless it was wrong more often lately than the last weights. Both are tried
+# on every sixteenth example; after 355 trials what was seen before counts half.
+TRIED_EVERY = 16
+KEPT, AHEAD = 511 / 512, 3.0
+
+# What ends a quick loop: an unknown label, a string, a label that cannot be hashed, an x that is no mapping.
+NOT_QUICK = (LookupError, TypeError, AttributeError, ValueError, ArithmeticError)
 
 # Where nothing is known of the examples to come, weights are not put in a row that is longer than this.
 LONGEST_ROW = 1024
 
 SMALLEST_NORMAL = sys.float_info.min
+
+
+class StreamLabels:
+    """Every label's place among the classes, in order of appearance; the classes, in order; the signs of two."""
+
+    __slots__ = ("are_fixed", "classes", "places", "signs")
+
+    def __init__(self, classes: Iterable[Hashable] | None = None) -> None:
+        self.places: dict[Any, int] = {}
+        self.classes: tuple[Any, ...] = ()
+        self.signs: dict[Any, float] = {}
+        self.are_fixed = classes is not None
+        if classes is not None:
+            self.set(_as_classes(classes))
+
+    def set(self, labels: Iterable[Hashable]) -> None:
+        """Let these be the labels, in order of appearance."""
+        appeared = list(labels)
+        self.classes = _in_order(appeared)
+        places = {label: place for place, label in enumerate(self.classes)}
+        self.places = {label: places[label] for label in appeared}
+        self.signs = dict(zip(self.classes, (-1.0, 1.0), strict=True)) if len(appeared) == 2 else {}
+
+    def check(self, label: Hashable) -> None:
+        """Refuse what cannot be a label here."""
+        try:
+            known = label in self.places
+        except TypeError:
+            raise TypeError(f"label {label!r} is not hashable; use a string, a number or a tuple of them") from None
+        if not known and self.are_fixed:
+            how = "name it there, or leave classes out, and labels are learned as they come"
+            raise ValueError(f"label {label!r} is not in classes={list(self.classes)!r}; {how}")
+        if not known and is_missing(label):
+            raise ValueError(f"the label {label!r} stands for none at all, as NaN and None do; leave such examples out")
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +95,7 @@ class OnlineState:
     """
 
     labels: tuple[Hashable, ...]
-    weights: tuple[Weights, ...]
+    weights: tuple[NamedWeights, ...]
     examples: int
     mistakes: int
     longest: float
@@ -55,22 +109,34 @@ class OnlineState:
 
 
 class OnlineMemory(History):
-    """The history of a stream. A name has a weight since the first update that had it."""
+    """The history of a stream, which answers. A name has a weight since the first update that had it.
+
+    The weights that predict are the last ones, their average, or a mean that fades (Freund & Schapire 1999). Which do
+    so makes no difference to what is learned.
+    """
 
     mistakes: int = 0
 
-    def __init__(self, labels: Labels, past: Average | Fading, fit_intercept: bool, lead: float) -> None:
+    def __init__(
+        self, labels: StreamLabels, readout: OnlineReadout, half_life: float, fit_intercept: bool, lead: float
+    ) -> None:
+        _check_readout(readout)
+        if not 1.0 <= half_life < 2.0**53:
+            raise ValueError(f"half_life={half_life!r} must be a number of examples of at least 1")
+        self.half_life = half_life
         self.examples = self.mistakes = self.narrow = 0
         self.lead = float(lead)
         self.waited = 0  # the updates between predicting and learning, summed over the mistakes judged as served
-        self._labels, self._past = labels, past
+        self._labels, self._past = labels, Fading(half_life) if readout == "recent" else Average()
         self._by_name = [no_weights() for _ in range(len(labels.classes) if len(labels.classes) > 2 else 1)]
-        self._row: Row | None = None  # while every update has the same names, as in a table, and of two classes
+        self._row: WeightRow | None = None  # while every update has the same names, as in a table, and of two classes
         self._row_is_ahead = False  # of the weights by name
         self._constant = 1.0 if fit_intercept else 0.0
         self._longest = 0.0  # without the constant
         self._square = 0.0  # R^2, with a lead
+        self._trials = (0.0, 0.0)
         self._settle()
+        self.readout = readout
 
     @property
     def classes(self) -> tuple[Any, ...]:
@@ -112,7 +178,7 @@ class OnlineMemory(History):
         return 0
 
     @property
-    def _weights(self) -> list[Weights]:
+    def _weights(self) -> list[NamedWeights]:
         """The weights by name: one dictionary for two classes (or fewer, so far), one a class for more."""
         if self._row_is_ahead:
             self._row.write_back(self._by_name[0])  # type: ignore[union-attr]
@@ -125,7 +191,7 @@ class OnlineMemory(History):
             self._renew()
         weights = self._weights[place]
         add_to(weights, example, complex(sign, sign * self._past.age(self.examples)), self._constant)
-        self._row = Row.if_all(example, weights) if self._labels.signs else None
+        self._row = WeightRow.if_all(example, weights) if self._labels.signs else None
 
     def _add_to_row(self, values: tuple[Any, ...], sign: float, mistake: bool) -> None:
         """The same, if these are the values of all names in the row; and count it."""
@@ -148,7 +214,7 @@ class OnlineMemory(History):
             weights.update({name: complex(pair.real, share * pair.imag) for name, pair in weights.items()})
         self._past.begin(self.examples)
         if self._row is not None:
-            self._row = Row(self._row.names, self._by_name[0])
+            self._row = WeightRow(self._row.names, self._by_name[0])
 
     def _count(self, mistake: bool, narrow: bool = False) -> None:
         self.examples += 1
@@ -174,8 +240,8 @@ class OnlineMemory(History):
         sign of a score is right; beyond `_clear`, so is that an example is ahead by the lead, and below `_unclear`,
         that it is not.
 
-        Sums of products are in doubt by their number times |w| |x|, distances by |w|^2 + |x|^2 (`row`), and squares may
-        underflow. That is settled for some updates to come, too.
+        Sums of products are in doubt by their number times |w| |x|, distances by |w|^2 + |x|^2 (`weights`), and squares
+        may underflow. That is settled for some updates to come, too.
         """
         updates = self.mistakes + self.narrow
         self._settled_until = updates + updates // 4
@@ -206,8 +272,144 @@ class OnlineMemory(History):
         self.narrow, self._longest, self._square = state.narrow, state.longest, state.square
         self._past.begin(state.origin)
         names = dict.fromkeys(self.feature_names()) if len(self._by_name[0]) <= LONGEST_ROW else {}
-        self._row = Row.if_all(names, self._by_name[0]) if self._labels.signs else None
+        self._row = WeightRow.if_all(names, self._by_name[0]) if self._labels.signs else None
         self._settle()
+
+    # -- read-outs --------------------------------------------------------------------------------------------------
+
+    @property
+    def readout(self) -> OnlineReadout:
+        """Which weights predict. It may be changed, but "recent" has to be chosen from the start."""
+        return self._readout
+
+    @readout.setter
+    def readout(self, readout: OnlineReadout) -> None:
+        _check_readout(readout)
+        if (readout == "recent") != isinstance(self._past, Fading):
+            raise ValueError("readout='recent' keeps another sum of the past than the others; choose it from the start")
+        self._readout = readout
+        self._in_charge: str = readout
+        self._trial_at = math.inf  # after how many examples
+        self._judge(self._trials, self.examples)
+
+    @property
+    def predicts_with(self) -> str:
+        """The weights that predict now; they change only if `readout` is "auto"."""
+        return self._in_charge
+
+    def weights(self, label: Hashable = None) -> dict[Any, float]:
+        """The weights of the features for a label, as the read-out has them; those that are 0 are left out.
+
+        Of two labels, either has the weights of the other with the opposite sign; without a label, the second is meant.
+        """
+        return {name: weight for name, weight in self._read_out(label).items() if weight and name is not Intercept}
+
+    def intercept(self, label: Hashable = None) -> float:
+        """The weight of the constant 1 for a label, as the read-out has it."""
+        return self._read_out(label)[Intercept]
+
+    def weights_by_name(self) -> list[NamedWeight]:
+        """The weights that are not 0, of all classes, the largest in size first."""
+        labels = self.classes if len(self.classes) > 2 else (None,)
+        parts = ((label, {**self.weights(label), None: self.intercept(label)}) for label in labels)
+        return heaviest_first(
+            NamedWeight(label, name, weight) for label, part in parts for name, weight in part.items()
+        )
+
+    def _predict(self, x: Mapping[Any, Any], readout: str) -> Any:
+        labels = self._labels
+        if labels.signs:
+            last, mean = self._sure_scores(x, readout != "last")
+            score = last if readout == "last" else mean
+            if score:
+                return labels.classes[score > 0.0]
+        scores = self._scores(as_numbers(x), readout)
+        if labels.signs:
+            return labels.classes[scores[0] >= 0.0]
+        return labels.classes[scores.index(max(scores))] if labels.classes else None
+
+    def _sure_scores(self, x: Mapping[Any, Any], averaged: bool) -> tuple[float, float]:
+        """The scores of the last weights and of the mean, for two classes, where their signs are beyond doubt; else 0.
+
+        The mean is at most as long as the weights were, and the part of the past at most twice.
+        """
+        row, doubt = self._row, self._doubt
+        share = self._past.share(self.examples) if averaged and self.examples else 0.0
+        mean_doubt = 4.0 * doubt
+        try:
+            if row is not None and len(x) == row.width and type(x) is dict:
+                values = row.columns(x)
+                length, away = hypot(*values), dist(row.weights, values)
+                square = length * length
+                last = mean = row.base + 0.5 * (square - away * away)
+                if share:
+                    mean -= share * row.past_score(values, square)
+                    mean_doubt += share * row.past_doubt
+            else:
+                weights = self._weights[0]
+                length = hypot(*x.values())
+                both = sum(map(mul, x.values(), map(weights.get, x, NONE)), weights[Intercept])
+                last = both.real
+                mean = last - share * both.imag
+                if type(both) is not complex:
+                    return 0.0, 0.0
+            if length <= self._longest:
+                return last if abs(last) > doubt else 0.0, mean if abs(mean) > mean_doubt else 0.0
+        except NOT_QUICK:
+            pass
+        return 0.0, 0.0
+
+    def _scores(self, example: Mapping[Any, Any], readout: str) -> list[float]:
+        """The scores of the last weights, or of a multiple of their mean: a score of 0 is 0 before it is divided."""
+        if readout == "last" or not self.examples:
+            return [dot(weights, example) for weights in self._weights]
+        whole, share, _ = self._mean(readout)
+        return [dot_of_mean(weights, example, whole, share) for weights in self._weights]
+
+    def _mean(self, readout: str) -> tuple[float, float, float]:
+        """The mean is (the first * the weights - the second * their drift)/the third."""
+        n = self.examples
+        if readout == "last" or not n:
+            return 1.0, 0.0, 1.0
+        return (n, 1.0, n) if readout == "average" else (1.0, self._past.share(n), self._past.whole(n))
+
+    def _read_out(self, label: Hashable) -> dict[Any, float]:
+        classes, places = self.classes, self._labels.places
+        if label is None and len(classes) > 2:
+            raise ValueError(f"each of the {len(classes)} classes has its own weights; pass the label of one")
+        if label is not None and label not in places:
+            raise ValueError(f"label {label!r} is not among the classes known so far, {list(classes)!r}")
+        sign, place = (self._labels.signs.get(label, 1.0), 0) if len(classes) <= 2 else (1.0, places[label])
+        whole, share, divisor = self._mean(self._in_charge)
+        return {
+            name: sign * (whole * pair.real - share * pair.imag) / divisor
+            for name, pair in self._weights[place].items()
+        }
+
+    def _hold_trial(self, example: Mapping[Any, Any], y: Hashable) -> None:
+        """Let the last weights and their average predict, and see which is wrong."""
+        self._settle_trial(self._predict(example, "last") != y, self._predict(example, "average") != y)
+
+    def _hold_quick_trial(self, last: float, past: float, past_doubt: float) -> bool:
+        """The same by the scores of the last weights and of their drift, for the right label; or False, if their signs
+        are in doubt."""
+        share = 1.0 / (self.examples or 1)
+        average = last - share * past
+        if abs(last) <= self._doubt or abs(average) <= 4.0 * self._doubt + share * past_doubt:
+            return False
+        self._settle_trial(last < 0.0, average < 0.0)
+        return True
+
+    def _settle_trial(self, last_is_wrong: bool, average_is_wrong: bool) -> None:
+        last, average = self._trials
+        self._judge((KEPT * last + last_is_wrong, KEPT * average + average_is_wrong), self.examples + 1)
+
+    def _judge(self, trials: tuple[float, float], examples: int) -> None:
+        """Put those in charge that were wrong less often, until the next trial, after so many examples or later."""
+        self._trials = trials
+        if self._readout == "auto":
+            self._in_charge = "last" if trials[0] + AHEAD < trials[1] else "average"
+            self._trial_at = -(-examples // TRIED_EVERY) * TRIED_EVERY
 
 
 def folded_square(values: Iterable[Any], constant: float) -> float:
@@ -218,3 +420,27 @@ def folded_square(values: Iterable[Any], constant: float) -> float:
     numbers = [float(value) for value in values]
     square = fsum([value * value for value in numbers]) + constant
     return square if square < WHOLE_UP_TO and all(map(float.is_integer, numbers)) else square * OUTWARDS
+
+
+def _as_classes(classes: Iterable[Hashable]) -> list[Hashable]:
+    labels: list[Hashable] = [classes] if isinstance(classes, str) else list(classes)
+    if len(labels) < 2 or len(set(labels)) < len(labels) or any(map(is_missing, labels)):
+        raise ValueError(f"classes={classes!r} must be a list of at least two labels, each of them once")
+    return labels
+
+
+def _in_order(labels: list[Any]) -> tuple[Any, ...]:
+    try:
+        return tuple(sorted(labels))
+    except TypeError:
+        return tuple(labels)
+
+
+def _check_readout(readout: str) -> None:
+    if readout == "vote":
+        raise ValueError(
+            "readout='vote' replays every mistake at each prediction, so a stream would have to keep them all; choose "
+            "'average', which predicts much the same, or Perceptron(readout='vote') on data at hand"
+        )
+    if readout not in ("auto", "average", "last", "recent"):
+        raise ValueError(f"readout={readout!r} is unknown; choose one of auto, average, last, recent")

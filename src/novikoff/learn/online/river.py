@@ -10,8 +10,8 @@ from typing import Any
 
 from river import base
 
+from novikoff.learn.online.memory import OnlineReadout
 from novikoff.learn.online.perceptron import OnlinePerceptron
-from novikoff.learn.online.readout import OnlineReadout
 from novikoff.options import Tie
 
 NO_PROBABILITIES = (

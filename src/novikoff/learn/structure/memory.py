@@ -12,10 +12,10 @@ from novikoff.learn.history import History
 from novikoff.options import Readout
 
 
-class Weights(dict[Any, float]):
+class FeatureWeights(dict[Any, float]):
     """Weights by feature. They can be read, not changed, and a feature never seen has the weight 0.
 
-    >>> weights = Weights({"short": 2.0})
+    >>> weights = FeatureWeights({"short": 2.0})
     >>> weights["short"], weights["unheard of"]
     (2.0, 0.0)
     >>> weights.score({"short": 3, "unheard of": 1})
@@ -32,7 +32,7 @@ class Weights(dict[Any, float]):
         return fsum([self[feature] * value for feature, value in vector.items()])
 
     def __reduce__(self) -> Any:
-        return Weights, (dict(self),)
+        return FeatureWeights, (dict(self),)
 
     def _unchangeable(self, *_: Any, **__: Any) -> NoReturn:
         raise TypeError("these weights can only be read: the perceptron changes them, on its mistakes")
@@ -41,7 +41,7 @@ class Weights(dict[Any, float]):
     clear = pop = popitem = setdefault = update = _unchangeable
 
 
-class Rival(NamedTuple):
+class RivalStructure(NamedTuple):
     """A guess that is not gold: the vector between the two, its length, rounded up, its score, and the loss."""
 
     guess: Any
@@ -52,7 +52,7 @@ class Rival(NamedTuple):
 
 
 @dataclass
-class Memory(History):
+class StructureMemory(History):
     """What a structured perceptron remembers.
 
     (examples x weights - drift) is the sum of the weights after each example. `longest` is R itself, the length of the
@@ -61,7 +61,7 @@ class Memory(History):
     values to go back to if a call fails.
     """
 
-    weights: Weights = field(default_factory=Weights)
+    weights: FeatureWeights = field(default_factory=FeatureWeights)
     drift: dict[Any, float] = field(default_factory=dict)
     mistakes: int = 0
     search_errors: int = 0
@@ -70,7 +70,7 @@ class Memory(History):
     saved: dict[Any, tuple[float | None, float | None]] | None = None
     astray: int = 0
 
-    def learn(self, rival: Rival | None) -> bool:
+    def learn(self, rival: RivalStructure | None) -> bool:
         """Count an example, with the guess that the decoder preferred to gold; on a mistake, add the difference."""
         mistake = rival is not None and is_added(rival.lead, rival.loss, ties_are_mistakes=True, wins_ties=False)
         if rival is not None and mistake:
@@ -80,7 +80,7 @@ class Memory(History):
         self.search_errors += rival is not None and not mistake
         return mistake
 
-    def _add(self, rival: Rival) -> None:
+    def _add(self, rival: RivalStructure) -> None:
         changed, moved = {}, {}
         for feature, value in rival.difference.items():
             changed[feature] = self.weights[feature] + value
@@ -132,7 +132,7 @@ class Memory(History):
         """Whether the mistakes prove that no unit vector has this margin."""
         return self.square <= 1.0001 * (self.mistakes * margin) ** 2 and self.margin_at_most < margin
 
-    def deciding_weights(self, readout: Readout) -> Weights:
+    def deciding_weights(self, readout: Readout) -> FeatureWeights:
         """The last weights, or the sum of the weights after each example; without those that are 0.
 
         Decisions are made by the sum: of whole numbers it is exact, and structures that are equally good have equal
@@ -140,12 +140,12 @@ class Memory(History):
         """
         past, n = (self.drift, self.examples or 1) if readout == "average" else ({}, 1)
         weights = ((name, n * weight - past.get(name, 0.0)) for name, weight in self.weights.items())
-        return Weights((name, weight) for name, weight in weights if weight)
+        return FeatureWeights((name, weight) for name, weight in weights if weight)
 
-    def read_out(self, readout: Readout) -> Weights:
+    def read_out(self, readout: Readout) -> FeatureWeights:
         """The last weights, or the mean of the weights after each example; without those that are 0."""
         n = (self.examples or 1) if readout == "average" else 1
-        return Weights((name, weight / n) for name, weight in self.deciding_weights(readout).items())
+        return FeatureWeights((name, weight / n) for name, weight in self.deciding_weights(readout).items())
 
 
 def length_up(vector: Mapping[Any, float]) -> float:

@@ -5,19 +5,55 @@ import operator
 import random
 import warnings
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
+from heapq import nsmallest
 from typing import Any, Self
 
 from novikoff.learn.epochs import Watch, Watcher
 from novikoff.learn.fit import fit
+from novikoff.learn.history import GuessedMistakes
+from novikoff.learn.model import LearnedModel, NamedWeight
 from novikoff.learn.run import Run, Stopped
-from novikoff.learn.structure.memory import Memory, Weights
-from novikoff.learn.structure.model import Mistakes, StructuredModel
-from novikoff.learn.structure.search import Search, Violation, same
-from novikoff.learn.structure.space import AnyStructure, Pairs, Structures
+from novikoff.learn.structure.memory import FeatureWeights, StructureMemory
+from novikoff.learn.structure.search import StructureSearch, Violation, same
+from novikoff.learn.structure.space import AnyStructure, Pairs, StructureLearner
 from novikoff.options import MaxIter, Options, Readout
 from novikoff.say.runs import why_not_converged
 from novikoff.say.words import counted
+
+
+@dataclass(frozen=True, eq=False)
+class StructuredModel(LearnedModel):
+    """What was learned: the weights by feature, the functions that they are for, and how they are read out."""
+
+    memory: StructureMemory
+    search: StructureSearch
+    readout: Readout = "average"
+
+    @property
+    def record(self) -> Run:
+        """The record of the run, also while learning goes on."""
+        record: Run = self.memory.recorded(self.readout) if self.run is None else self.run
+        return record
+
+    @cached_property
+    def weights(self) -> FeatureWeights:
+        """The weights of the read-out, by feature."""
+        return self.memory.read_out(self.readout)
+
+    @cached_property
+    def deciding_weights(self) -> FeatureWeights:
+        """The same, before they are divided, which is what structures are found by."""
+        return self.memory.deciding_weights(self.readout)
+
+    def weights_by_name(self) -> list[NamedWeight]:
+        """The weights, the largest in size first."""
+        return [NamedWeight(None, name, weight) for name, weight in self.heaviest(len(self.weights))]
+
+    def heaviest(self, n: int) -> list[tuple[Any, float]]:
+        """The n features of the largest weights, of either sign, with their weights."""
+        return nsmallest(n, self.weights.items(), key=lambda item: (-abs(item[1]), repr(item[0])))
 
 
 class StructuredPerceptron:
@@ -129,8 +165,8 @@ class StructuredPerceptron:
         raised again; a second one leaves the model as it was.
         """
         search, pairs = self._checked(), _paired(xs, ys)
-        memory = self.model_.memory if hasattr(self, "model_") else Memory()
-        space = Structures(memory, search, Pairs.of(pairs), keep=self.record_mistakes, before=memory.examples)
+        memory = self.model_.memory if hasattr(self, "model_") else StructureMemory()
+        space = StructureLearner(memory, search, Pairs.of(pairs), keep=self.record_mistakes, before=memory.examples)
         watch = Watch()
         with watch.interrupt.noted():
             with memory.all_or_nothing():
@@ -140,13 +176,16 @@ class StructuredPerceptron:
             raise KeyboardInterrupt
         return self
 
-    def _keep(self, memory: Memory, search: Search, made: Mistakes | None, run: Run | None) -> None:
+    def _keep(
+        self, memory: StructureMemory, search: StructureSearch, made: GuessedMistakes | None, run: Run | None
+    ) -> None:
         """Become what was learned: by a fit, which leaves a record, or on top of what was there."""
         before = getattr(self, "model_", None) if run is None else None
-        mistakes = None if before is None else before.mistakes
+        kept: dict[str, Any] = {name: getattr(before, name, None) for name in ("mistake_rows", "mistake_guesses")}
         if made is not None:
-            mistakes = made if mistakes is None else mistakes.followed_by(made)
-        self.model_ = StructuredModel(memory, search, run=run, mistakes=mistakes)
+            new = {"mistake_rows": made.rows, "mistake_guesses": made.guesses}
+            kept = {name: [*(kept[name] or ()), *more] for name, more in new.items()}
+        self.model_ = StructuredModel(memory, search, run=run, **kept)
 
     @classmethod
     def from_model(cls, model: StructuredModel) -> Self:
@@ -184,7 +223,7 @@ class StructuredPerceptron:
         return sum(same(guess, gold) for guess, (_, gold) in zip(guesses, pairs, strict=True)) / len(pairs)
 
     @property
-    def weights(self) -> Weights:
+    def weights(self) -> FeatureWeights:
         """The weights of the read-out, by feature; those that are 0 are left out, and are read as 0 all the same."""
         return self.to_model().weights
 
@@ -200,12 +239,14 @@ class StructuredPerceptron:
     @property
     def mistake_rows_(self) -> list[int]:
         """The rows of all mistakes, in order, if they were to be recorded."""
-        return self._mistakes().rows
+        rows: list[int] = self._recorded("mistake_rows")
+        return rows
 
     @property
     def mistake_guesses_(self) -> list[Any]:
         """What was guessed in their place."""
-        return self._mistakes().guesses
+        guesses: list[Any] = self._recorded("mistake_guesses")
+        return guesses
 
     @property
     def search_errors_(self) -> int:
@@ -217,11 +258,11 @@ class StructuredPerceptron:
         """The largest loss of a mistake."""
         return self.to_model().memory.largest_loss
 
-    def _mistakes(self) -> Mistakes:
-        mistakes = self.to_model().mistakes
-        if mistakes is None:
+    def _recorded(self, name: str) -> Any:
+        recorded = getattr(self.to_model(), name)
+        if recorded is None:
             raise AttributeError("the mistakes were not recorded; fit with record_mistakes=True")
-        return mistakes
+        return recorded
 
     def __repr__(self) -> str:
         defaults = inspect.signature(StructuredPerceptron).parameters
@@ -233,10 +274,10 @@ class StructuredPerceptron:
             state = f"{counted(memory.mistakes, 'mistake')} on {counted(memory.examples, 'example')}"
         return f"StructuredPerceptron({', '.join(shown)}): {state}"
 
-    def _checked(self) -> Search:
+    def _checked(self) -> StructureSearch:
         """The search, if all choices make sense."""
         self._options()
-        return Search(self.features, self.decode, self.loss, self.violation)
+        return StructureSearch(self.features, self.decode, self.loss, self.violation)
 
     def _options(self) -> Options:
         """The options of learning, checked."""

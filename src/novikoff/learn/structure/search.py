@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from novikoff.features.names import PLAIN_NUMBERS, as_numbers
-from novikoff.learn.structure.memory import Rival, Weights, length_up
+from novikoff.learn.structure.memory import FeatureWeights, RivalStructure, length_up
 
 Violation = Literal["early", "max"]
 
 
 @dataclass(frozen=True)
-class Search:
+class StructureSearch:
     """The user's functions, with their answers checked; errors name the example by its row."""
 
     features: Callable[[Any, Any], Mapping[Any, Any]]
@@ -28,16 +28,16 @@ class Search:
         if self.violation not in (None, "early", "max"):
             raise ValueError(f"violation={self.violation!r} is unknown; choose early, max or None")
 
-    def best(self, weights: Weights, x: Any, row: int, **told: Any) -> Any:
+    def best(self, weights: FeatureWeights, x: Any, row: int, **told: Any) -> Any:
         """What the decoder returns, which must be something."""
         guess = self.decode(weights, x, **told)
         if guess is None:
             raise ValueError(f"decode returned None for example {row}; return the structure with the highest score")
         return guess
 
-    def rival(self, weights: Weights, x: Any, gold: Any, row: int) -> Rival | None:
+    def rival(self, weights: FeatureWeights, x: Any, gold: Any, row: int) -> RivalStructure | None:
         """The guess to compare with gold, or None if the decoder is right. A decoder without a beam takes one step."""
-        most: Rival | None = None
+        most: RivalStructure | None = None
         guess = part = gold
         for part, beam in self._steps(weights, x, gold, row):
             guess = beam[0]
@@ -51,7 +51,7 @@ class Search:
             return None
         return most or self._compared(weights, x, part, guess, row)
 
-    def _steps(self, weights: Weights, x: Any, gold: Any, row: int) -> Iterator[tuple[Any, Any]]:
+    def _steps(self, weights: FeatureWeights, x: Any, gold: Any, row: int) -> Iterator[tuple[Any, Any]]:
         """Pairs of a part of gold and the guesses for it, best first."""
         if self.violation is None:
             told = {} if self.loss is None else {"gold": gold}
@@ -70,7 +70,7 @@ class Search:
         if not steps:
             raise ValueError(f"decode(weights, x, gold=...) of example {row} yielded nothing; yield a pair a step")
 
-    def _compared(self, weights: Weights, x: Any, gold: Any, guess: Any, row: int) -> Rival:
+    def _compared(self, weights: FeatureWeights, x: Any, gold: Any, guess: Any, row: int) -> RivalStructure:
         """The difference between gold and a guess, and what the weights say of it."""
         between = dict(self.vector(x, gold, row, "gold"))
         for name, value in self.vector(x, guess, row, "guess").items():
@@ -82,7 +82,7 @@ class Search:
                 "only, and so can never equal it; return the same types as in ys"
             )
         loss = 0.0 if self.loss is None else _checked(self.loss(gold, guess), row)
-        return Rival(guess, difference, length_up(difference), weights.score(difference), loss)
+        return RivalStructure(guess, difference, length_up(difference), weights.score(difference), loss)
 
     def vector(self, x: Any, y: Any, row: int, which: str = "y") -> Mapping[Any, Any]:
         """The features of an input with a structure, which must be numbers."""

@@ -14,17 +14,18 @@ a mistake adds at most R^2 + 2 max loss to ||w||^2, and still at least gamma to 
 sqrt(k (R^2 + 2 max loss)) follows k <= (R^2 + 2 max loss)/gamma^2.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from novikoff.learn.cycles import Cycle, never
+from novikoff.learn.cycles import Cycle
 from novikoff.learn.epochs import Epochs, Learner, Watch
-from novikoff.learn.run import Run, Stopped
-from novikoff.learn.structure.memory import Memory
-from novikoff.learn.structure.model import Mistakes
-from novikoff.learn.structure.search import Search, same
+from novikoff.learn.fit import Space
+from novikoff.learn.history import GuessedMistakes
+from novikoff.learn.run import Stopped
+from novikoff.learn.structure.memory import StructureMemory
+from novikoff.learn.structure.search import StructureSearch, same
 from novikoff.options import Options
 
 if TYPE_CHECKING:
@@ -56,34 +57,27 @@ class Pairs:
 
 
 @dataclass(frozen=True)
-class AnyStructure:
+class AnyStructure(Space):
     """The space of any argmax: features of structures, and the search for the best one. `chance` shuffles."""
 
-    search: Search
+    search: StructureSearch
     chance: Any = None
-    record = Run
-    shards = 1
     leads = False
 
-    def over(self, examples: Pairs, options: Options) -> "AnyStructure":
-        return self
-
-    def learner(
-        self, examples: Pairs, options: Options, start: Memory | None = None, one_by_one: bool = False
-    ) -> "Structures":
-        return Structures(start or Memory(), self.search, examples, self.chance, options.record_mistakes)
+    def learner(self, examples: Pairs, options: Options, start: StructureMemory | None = None) -> "StructureLearner":
+        return StructureLearner(start or StructureMemory(), self.search, examples, self.chance, options.record_mistakes)
 
 
 @dataclass
-class Structures(Learner):
+class StructureLearner(Learner):
     """Inputs with their gold structures, whose differences to the guesses are added: the space of any argmax.
 
     Without `chance`, which shuffles, they come in the order given. To `keep` the mistakes, `rows` has the inputs,
     numbered from `before`, and `guesses` what was guessed; `mistaken` has those that ever were.
     """
 
-    history: Memory
-    search: Search
+    history: StructureMemory
+    search: StructureSearch
     examples: Pairs
     chance: Any = None
     keep: bool = False
@@ -98,8 +92,8 @@ class Structures(Learner):
         repeats = self.chance is None and self.search.violation is None
         self.returning = CountedGuesses(self.history, self.search, self.pairs) if repeats else None
 
-    def mistakes(self) -> Mistakes | None:
-        return Mistakes(self.rows, self.guesses) if self.keep else None
+    def mistakes(self) -> GuessedMistakes | None:
+        return GuessedMistakes(self.rows, self.guesses) if self.keep else None
 
     def wrong(self, examples: Pairs, readout: Any) -> list[bool]:
         weights = self.history.deciding_weights(readout)
@@ -155,7 +149,7 @@ class Structures(Learner):
 class CountedGuesses:
     """How often each input was mistaken for each guess."""
 
-    def __init__(self, memory: Memory, search: Search, pairs: Sequence[tuple[Any, Any]]) -> None:
+    def __init__(self, memory: StructureMemory, search: StructureSearch, pairs: Sequence[tuple[Any, Any]]) -> None:
         self.memory, self.search, self.pairs = memory, search, pairs
         self.made: dict[int, list[tuple[Any, int]]] = {}
 
@@ -171,11 +165,11 @@ class CountedGuesses:
     def count_anew(self) -> None:
         self.made = {}
 
-    def cancelled(self, since: int, until: int, is_late: Callable[[], bool] = never) -> Cycle | None:
+    def cancelled(self, since: int, until: int, watch: Watch) -> Cycle | None:
         made = [(row, guess, times) for row, guesses in sorted(self.made.items()) for guess, times in guesses]
         total: dict[Any, Fraction] = {}
         for row, guess, times in made:
-            if is_late():
+            if watch.is_over():
                 return None
             x, gold = self.pairs[row]
             for structure, sign in ((gold, times), (guess, -times)):

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from novikoff.data.examples import Examples
 from novikoff.learn.kernel.model import KernelModel
 from novikoff.learn.linear.model import LinearModel
-from novikoff.learn.linear.vote import Mistakes
+from novikoff.learn.linear.vote import LinearMistakes
 from novikoff.learn.linear.worked import SHOWN_STEPS, WIDEST, WorkedRun
 from novikoff.learn.model import Classifier
 from novikoff.prove.run.bounds import FreundSchapireBound
@@ -61,7 +61,7 @@ def gather(
     *,
     model: Classifier | None = None,
     certificate: Certificate | None = None,
-    mistakes: Mistakes | None = None,
+    mistakes: LinearMistakes | None = None,
     columns: Columns | None = None,
 ) -> Evidence:
     """The evidence for a report on a model, on a certificate, or on both.
@@ -108,7 +108,7 @@ def named_rows(certificate: Certificate | None) -> tuple[int, ...]:
 
 
 def _run_evidence(
-    examples: Examples, certificate: Certificate | None, mistakes: Mistakes | None, model: Classifier | None
+    examples: Examples, certificate: Certificate | None, mistakes: LinearMistakes | None, model: Classifier | None
 ) -> dict[str, Any]:
     """The proof along the run, or what is left of it on data that nothing separates, where that is quick."""
     if model is None or mistakes is None or not 0 < len(mistakes.rows) <= FOLLOWED_MISTAKES:
@@ -151,7 +151,7 @@ def _kernel_evidence(
     return {"proof": follow_proof(steps, certificate.coefficients)}
 
 
-def _worked(model: LinearModel, X: Any, y: NDArray[Any], mistakes: Mistakes) -> WorkedRun | None:
+def _worked(model: LinearModel, X: Any, y: NDArray[Any], mistakes: LinearMistakes) -> WorkedRun | None:
     run, in_order = model.record, model.parameters.get("shuffle") is False and len(model.classes) == 2
     if not in_order or run.held_out_rows or run.examples > SHOWN_STEPS or X.shape[1] > WIDEST:
         return None

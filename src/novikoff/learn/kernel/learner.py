@@ -1,7 +1,7 @@
 """Rows that are learned into an expansion in kernel values, block by block: the space of a kernel."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from novikoff.data.order import POOL, random_order
 from novikoff.engine.gram import DOUBT, FULL, RULED_OUT, Pass, visit_block
 from novikoff.engine.sums import exact_sum
 from novikoff.learn.class_weights import multiplied_squares, weights_of_rows
-from novikoff.learn.cycles import Cycle, never
+from novikoff.learn.cycles import Cycle
 from novikoff.learn.epochs import Epochs, Learner, Watch
 from novikoff.learn.kernel.budget import begin_to_project, visit_projected
 from novikoff.learn.kernel.kernels import (
@@ -21,13 +21,13 @@ from novikoff.learn.kernel.kernels import (
     Floats,
     GrowingArray,
     GrowingPoints,
-    Kernel,
+    KernelFunction,
     Points,
     Vectors,
     check_finite,
     check_symmetric,
 )
-from novikoff.learn.kernel.memory import Memory, Mistakes, Numbers, blocks_of
+from novikoff.learn.kernel.memory import KernelMemory, KernelMistakes, Numbers, blocks_of
 from novikoff.learn.kernel.readout import are_close, decide
 from novikoff.learn.linear.memory import predicted
 from novikoff.learn.run import Stopped
@@ -73,7 +73,7 @@ class PointExamples:
 
 
 @dataclass
-class Expansion(Learner):
+class KernelLearner(Learner):
     """Rows being learned into a memory, whose weights are an expansion in kernel values: the space of a kernel.
 
     It has what is known of the rows, and the mistakes that the memory does not have yet.
@@ -83,66 +83,41 @@ class Expansion(Learner):
     `lead` goes by R^2 of the rows that were visited, `so_far`, of which `longer` marks those that made it grow. `place`
     is the support row that each row has become, or -1."""
 
-    history: Memory
+    history: KernelMemory
     examples: PointExamples
-    points: Points
-    labels: Floats
     tie: Tie
     generator: np.random.Generator
     keep: bool
-    shuffle: bool
-    place: Numbers
-    first: int
+    shuffle: bool = False
     lead: float = 0.0
     so_far: float = 0.0
-    min_margin: float = 0.0
-    known: Floats | None = None
-    fresh: GrowingPoints = field(default_factory=GrowingPoints)
-    fresh_rows: list[Numbers] = field(default_factory=list)
-    fresh_added: GrowingArray = field(default_factory=lambda: GrowingArray.empty(np.float64))
-    fresh_drift: GrowingArray = field(default_factory=lambda: GrowingArray.empty(np.float64))
-    parts: list[Mistakes] = field(default_factory=list)
-    settled: list[Mistakes] = field(default_factory=list)
-
-    @classmethod
-    def of(
-        cls,
-        memory: Memory,
-        examples: PointExamples,
-        tie: Tie,
-        generator: np.random.Generator,
-        keep: bool,
-        shuffle: bool = False,
-        lead: float = 0.0,
-        so_far: float = 0.0,
-    ) -> "Expansion":
-        points = examples.points
-        if isinstance(points, Vectors):
-            points = points.like(memory.support.points())
-        place = np.full(len(points), -1, dtype=np.int64)
-        signs, keep = _signs(examples.labels, memory), keep or memory.kept is not None
-        memory.lead = max(memory.lead, lead)
-        task = (memory, examples, points, signs, tie, generator, keep, shuffle, place, memory.examples)
-        return cls(*task, lead=lead, so_far=so_far)._anew()
 
     def __post_init__(self) -> None:
-        self.epochs = Epochs(len(self.points))
-        self.longer = np.zeros(len(self.points), dtype=np.bool_)
-        self.squares = np.zeros(len(self.points))
+        memory, points = self.history, self.examples.points
+        self.points: Points = points.like(memory.support.points()) if isinstance(points, Vectors) else points
+        self.labels, self.place = _signs(self.examples.labels, memory), np.full(len(points), -1, dtype=np.int64)
+        self.keep = self.keep or memory.kept is not None
+        self.first, self.min_margin = memory.examples, 0.0
+        memory.lead = max(memory.lead, self.lead)
+        self.known: Floats | None = None
+        self.parts: list[KernelMistakes] = []
+        self.settled: list[KernelMistakes] = []
+        self.epochs = Epochs(len(points))
+        self.longer, self.squares = np.zeros(len(points), dtype=np.bool_), np.zeros(len(points))
         if self.lead:
-            own = self.memory.kernel.diagonal(self.points)
-            self.squares = multiplied_squares(own, weights_of_rows(self.memory.class_weights, self._places()))
+            own = memory.kernel.diagonal(self.points)
+            self.squares = multiplied_squares(own, weights_of_rows(memory.class_weights, self._places()))
+        self._begin_anew()
         self.returning = CountedPoints.of(self)
 
     @property
-    def memory(self) -> Memory:
+    def memory(self) -> KernelMemory:
         return self.history
 
-    def _anew(self) -> "Expansion":
-        n_classes = len(self.labels)
-        self.fresh, self.fresh_rows = GrowingPoints(), []
-        self.fresh_added, self.fresh_drift = (GrowingArray.empty(np.float64, n_classes) for _ in range(2))
-        return self
+    def _begin_anew(self) -> None:
+        """Nothing was added in this epoch so far."""
+        self.fresh, self.fresh_rows = GrowingPoints(), list[Numbers]()
+        self.fresh_added, self.fresh_drift = (GrowingArray.empty(np.float64, len(self.labels)) for _ in range(2))
 
     def learn(self, watch: Watch) -> Stopped | None:
         """Visit all rows, block by block."""
@@ -190,11 +165,11 @@ class Expansion(Learner):
             for own, added in ((memory.coefficients, self.fresh_added), (memory.drift, self.fresh_drift)):
                 own.extend(np.zeros((len(new), len(self.labels))))
                 own.array[self.place[rows]] += added.array
-            self._anew()
+            self._begin_anew()
         if memory.kept is not None and self.parts:
-            made = Mistakes.joined(self.parts)
+            made = KernelMistakes.joined(self.parts)
             places = self.place[made.rows - self.first]
-            memory.kept = [*memory.kept, Mistakes(made.rows, made.times, made.classes, made.signs, places)]
+            memory.kept = [*memory.kept, KernelMistakes(made.rows, made.times, made.classes, made.signs, places)]
             self.settled, self.parts = [*self.settled, *self.parts], []
 
     def _visit(self, rows: Numbers) -> tuple[int, int]:
@@ -300,13 +275,13 @@ class Expansion(Learner):
             self.returning.count(rows[at])
         if self.keep and len(at):
             times, signs = self.memory.examples + at, added[classes, at]
-            self.parts.append(Mistakes(rows[at] + self.first, times, classes, signs, np.full(len(at), -1)))
+            self.parts.append(KernelMistakes(rows[at] + self.first, times, classes, signs, np.full(len(at), -1)))
 
-    def mistakes(self) -> Mistakes | None:
+    def mistakes(self) -> KernelMistakes | None:
         """All mistakes of these rows, if they were kept."""
         if not self.keep:
             return None
-        return Mistakes.joined([*self.settled, *self.parts])
+        return KernelMistakes.joined([*self.settled, *self.parts])
 
     def counts(self, readout: Readout, stopped: Stopped) -> dict[str, Any]:
         """With more than two classes each has a vote of its own, of which less is known."""
@@ -349,7 +324,7 @@ class Expansion(Learner):
         return (labels[0] > 0).astype(np.int64) if len(labels) == 1 else np.argmax(labels, axis=0)
 
 
-def _signs(labels: NDArray[Any], memory: Memory) -> Floats:
+def _signs(labels: NDArray[Any], memory: KernelMemory) -> Floats:
     """-1 and +1, a row a class: one row for two classes, every class against the rest for more; times the weight of the
     class that an example is of."""
     n_classes, weights = memory.n_classes, memory.class_weights
@@ -366,12 +341,12 @@ MOST_ROWS = 2000
 class CountedPoints:
     """How often each row was a mistake, of two classes."""
 
-    def __init__(self, space: "Expansion") -> None:
+    def __init__(self, space: "KernelLearner") -> None:
         self.space = space
         self.counts = np.zeros(len(space.points), dtype=np.int64)
 
     @classmethod
-    def of(cls, space: "Expansion") -> "CountedPoints | None":
+    def of(cls, space: "KernelLearner") -> "CountedPoints | None":
         """None if a return could not be proved, or does not decide what follows."""
         memory = space.memory
         in_order = not space.shuffle and memory.budget is None and memory.n_classes == 2
@@ -389,23 +364,23 @@ class CountedPoints:
     def count_anew(self) -> None:
         self.counts[:] = 0
 
-    def cancelled(self, since: int, until: int, is_late: Callable[[], bool] = never) -> Cycle | None:
+    def cancelled(self, since: int, until: int, watch: Watch) -> Cycle | None:
         rows = np.flatnonzero(self.counts)
         points = self.space.points.take(rows)
         if len(rows) > MOST_ROWS or not isinstance(points, Vectors):
             return None
         kernel, times = self.space.memory.kernel, self.counts[rows].tolist()
         signed = [int(label) * count for label, count in zip(self.space.labels[0, rows], times, strict=True)]
-        products = Kernel("linear").between(points, points).tolist()
+        products = KernelFunction("linear").between(points, points).tolist()
         square = 0
         for a, line in zip(signed, products, strict=True):
-            if is_late():
+            if watch.is_over():
                 return None
             square += a * sum(b * _power(kernel, int(product)) for b, product in zip(signed, line, strict=True))
         return None if square else Cycle(since, until, tuple(rows.tolist()), tuple(times))
 
 
-def _is_whole(kernel: Kernel, points: Points) -> bool:
+def _is_whole(kernel: KernelFunction, points: Points) -> bool:
     """Whether every value of the kernel is a whole number, and the products are not rounded."""
     if kernel.form not in ("linear", "poly") or not isinstance(points, Vectors) or not points.rows.is_whole():
         return False
@@ -413,7 +388,7 @@ def _is_whole(kernel: Kernel, points: Points) -> bool:
     return bool(whole and points.squares.max(initial=0.0) < 2.0**53)
 
 
-def _power(kernel: Kernel, product: int) -> int:
+def _power(kernel: KernelFunction, product: int) -> int:
     if kernel.form == "linear":
         return product
     value: int = (int(kernel.gamma) * product + int(kernel.coef0)) ** kernel.degree
