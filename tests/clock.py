@@ -5,7 +5,7 @@ from unittest import mock
 
 
 class Clock:
-    """Stands in for `time.monotonic`; every look takes `tick` seconds."""
+    """ReferenceWeights in for `time.monotonic`; every look takes `tick` seconds."""
 
     def __init__(self, tick: float = 1e-6) -> None:
         self.tick, self.now, self.looks = tick, 1000.0, 0

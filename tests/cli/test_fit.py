@@ -67,11 +67,11 @@ def test_every_number_of_threads_gives_the_same_answers_and_0_is_refused(folder)
 
 def test_the_columns_are_what_the_options_say(folder):
     (folder / "ids.csv").write_text("id,note,extra,sport\n6,low red car,1,yes\n3,slow tractor,2,no\n6,red car,3,yes\n")
-    wishes = {"categorical": ["id"], "text": ["note"], "ignore": ["extra"]}
-    options = [word for name, (column,) in wishes.items() for word in (f"--{name}", column)]
+    column_roles = {"categorical": ["id"], "text": ["note"], "ignore": ["extra"]}
+    options = [word for name, (column,) in column_roles.items() for word in (f"--{name}", column)]
     assert call("fit", "ids.csv", "--label", "sport", *options, folder=folder).code == 0
     model = load_plain(folder / "ids.novikoff")
-    assert model.encoding == learn_encoding(read(folder / "ids.csv", label="sport"), **wishes)
+    assert model.encoding == learn_encoding(read(folder / "ids.csv", label="sport"), **column_roles)
 
 
 def test_the_panel_says_what_was_read_and_learned_and_proved(folder):

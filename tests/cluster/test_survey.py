@@ -42,10 +42,10 @@ def test_moments_of_parts_are_those_of_the_whole_bit_for_bit(parts):
         assert getattr(whole, name) == getattr(joined, name)
 
 
-def agreed(pattern, shard_bytes=700, **wishes):
+def agreed(pattern, shard_bytes=700, **column_roles):
     shards, engine = shards_of(pattern, shard_bytes=shard_bytes), Local()
     engine.start(Worker, shards)
-    return agree_on_tables(engine, shards, "y", wishes)
+    return agree_on_tables(engine, shards, "y", column_roles)
 
 
 @pytest.mark.parametrize("kind", ["parquet", "jsonl", "csv"])
@@ -87,9 +87,9 @@ def test_wishes_are_heard_and_columns_that_cannot_be_told_may_be_ignored(tmp_pat
         table["day"] = np.arange(12).astype("datetime64[D]")
         table["text"] = ["fast red car", "slow boat"] * 6
         parquet.write_table(pa.table(table), tmp_path / f"{number}.parquet")
-    pattern, wishes = str(tmp_path / "*.parquet"), {"categorical": ["x0"], "text": ["text"]}
-    expected = learn_encoding(read(pattern, label="y"), **wishes, ignore=["day"])
-    assert agreed(pattern, **wishes, ignored=["day"]).encoding.to_dict() == expected.to_dict()
+    pattern, column_roles = str(tmp_path / "*.parquet"), {"categorical": ["x0"], "text": ["text"]}
+    expected = learn_encoding(read(pattern, label="y"), **column_roles, ignore=["day"])
+    assert agreed(pattern, **column_roles, ignored=["day"]).encoding.to_dict() == expected.to_dict()
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from novikoff.engine import clock
-from novikoff.engine.clock import now, standing_still
+from novikoff.engine.clock import now, paused
 from novikoff.engine.jit import Size, jit, patience
 
 PACKAGE = Path(__file__).parents[2] / "src" / "novikoff"
@@ -163,7 +163,7 @@ def test_the_clock_of_limits_stands_still_while_a_kernel_is_compiled(monkeypatch
     seconds = iter(range(0, 1000, 100))
     monkeypatch.setattr(time, "monotonic", lambda: next(seconds))
     before = now()
-    with standing_still(), standing_still():
+    with paused(), paused():
         pass
     assert now() - before == 200  # two looks at the clock from outside, and none while it stood
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from novikoff.data.examples import Examples
     from novikoff.features.lift import Lift
     from novikoff.prove.separable.certificate import Certificate
-    from novikoff.prove.separable.kernels import Kernel
+    from novikoff.prove.separable.kernels import ExactKernel
 
 LIFTS = ("paraboloid", "squares")
 
@@ -121,13 +121,13 @@ class SpaceOptions:
                 "--budget 1000, or learn from fewer rows, or use --lift"
             )
 
-    def exact_kernel(self, examples: "Examples", learned: Any = None) -> "Kernel | None":
+    def exact_kernel(self, examples: "Examples", learned: Any = None) -> "ExactKernel | None":
         """The kernel with its numbers settled, as proofs have it: those of a run, which may have seen fewer rows."""
         if self.kernel is None:
             return None
         from novikoff.data.batches import stacked
         from novikoff.learn.kernel.kernels import as_points, make_kernel
-        from novikoff.prove.separable.kernels import Kernel
+        from novikoff.prove.separable.kernels import ExactKernel
 
         if learned is not None:
             settled = learned.memory.kernel
@@ -135,7 +135,7 @@ class SpaceOptions:
             points = as_points(stacked([block.rows for block in examples.blocks()]), self.kernel)
             numbers = {name: value for name, value in self.numbers.items() if name != "budget"}
             settled = make_kernel(self.kernel, points, **numbers)
-        return Kernel.of(self.kernel, **{name: getattr(settled, name) for name in KERNELS[self.kernel]})
+        return ExactKernel.of(self.kernel, **{name: getattr(settled, name) for name in KERNELS[self.kernel]})
 
     def certify(self, examples: "Examples", **asked: Any) -> "Certificate":
         """The certificate of the examples in this space."""

@@ -25,11 +25,11 @@ PLAIN = ("null", "int64", "uint64", "double", "bool", "string")
 class SurveyQuery:
     """What a shard is asked: what each column is wanted to be, its type, and how many of its values come before.
 
-    Without `wishes` only types are wanted, as the encoding is known.
+    Without `column_roles` only types are wanted, as the encoding is known.
     """
 
     label: str | None
-    wishes: Mapping[str, Sequence[str]] | None
+    column_roles: Mapping[str, Sequence[str]] | None
     types: Mapping[str, str] | None = None
     before: Mapping[int, Mapping[str, int]] = field(default_factory=dict)
 
@@ -46,11 +46,11 @@ class Surveyed:
 def survey(number: int, shard: Shard, query: SurveyQuery) -> Surveyed:
     """Look at all records of a shard."""
     reader: Any = shard.reader(query.label, query.types)
-    if query.wishes is None:
+    if query.column_roles is None:
         return Surveyed({}, 0, reader.column_types)
     before, guess = query.before.get(number, {}), shard.rows_before or 0
 
-    asked = {name: kind for name, kind in asked_for(query.wishes).items() if name in (query.types or [name])}
+    asked = {name: kind for name, kind in asked_for(query.column_roles).items() if name in (query.types or [name])}
     columns, n_rows = gather(reader, asked, before=lambda name: before.get(name, guess))
     return Surveyed(columns, n_rows, reader.column_types)
 
@@ -67,11 +67,11 @@ def agree_on_tables(
     engine: Engine,
     shards: Sequence[Shard],
     label: str | None,
-    wishes: Mapping[str, Sequence[str]],
+    column_roles: Mapping[str, Sequence[str]],
     encoding: Encoding | None = None,
 ) -> Tables:
     """Survey all shards, and join what they found; an encoding that is given is kept."""
-    query = SurveyQuery(label, None if encoding is not None else wishes)
+    query = SurveyQuery(label, None if encoding is not None else column_roles)
     found: list[Surveyed] = engine.call("survey", query)
     grows = any(shard.format == "jsonl" for shard in shards)
     check_names(shards, found, grows)
@@ -84,7 +84,7 @@ def agree_on_tables(
         wrong = [i for i, part in enumerate(found) if not _began_right(part, before[i])]
         types_again = told if others else None
         found = _asked_again(engine, found, wrong, replace(query, types=types_again, before=dict(enumerate(before))))
-        encoding = _joined(found, wishes)
+        encoding = _joined(found, column_roles)
     needed = [*encoding.types, *([] if label is None else [label])]
     return Tables(encoding, {name: types.get(name, "null") for name in needed})
 
@@ -157,9 +157,9 @@ def _began_right(part: Surveyed, before: Mapping[str, int]) -> bool:
     )
 
 
-def _joined(found: Sequence[Surveyed], wishes: Mapping[str, Sequence[str]]) -> Encoding:
+def _joined(found: Sequence[Surveyed], column_roles: Mapping[str, Sequence[str]]) -> Encoding:
     """The encoding of all shards."""
-    asked, n_rows, columns = asked_for(wishes), 0, dict[str, Column]()
+    asked, n_rows, columns = asked_for(column_roles), 0, dict[str, Column]()
     for part in found:
         for name in part.columns:
             if name not in columns:  # in JSON lines a column may appear late

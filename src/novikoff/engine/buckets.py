@@ -65,7 +65,7 @@ LETTERS = _letters()
 ALL_ONES = 0xFFFFFFFF
 
 
-class Found(NamedTuple):
+class FoundWords(NamedTuple):
     """Occurrences of words and pairs, in order: the row, the bucket, the key, and where they stand in `clean`."""
 
     rows: NDArray[np.int32]
@@ -76,11 +76,11 @@ class Found(NamedTuple):
     clean: NDArray[np.uint8]
 
 
-def room_for_words(n_bytes: int, n_rows: int) -> Found:
+def room_for_words(n_bytes: int, n_rows: int) -> FoundWords:
     """Arrays for whatever texts may hold: a word has a byte at least, and one behind it, unless it ends a text."""
     rows, buckets, starts, stops = (np.empty(n_bytes + n_rows, dtype=np.int32) for _ in range(4))
     keys = np.empty(n_bytes + n_rows, dtype=np.int64)
-    return Found(rows, buckets, keys, starts, stops, np.empty(n_bytes + n_rows, dtype=np.uint8))
+    return FoundWords(rows, buckets, keys, starts, stops, np.empty(n_bytes + n_rows, dtype=np.uint8))
 
 
 @jit(work=lambda text, ends, n_buckets, found: BYTE * (int(ends[-1]) - int(ends[0])))

@@ -44,7 +44,7 @@ def now() -> float:
 
 
 @contextlib.contextmanager
-def standing_still() -> Iterator[None]:
+def paused() -> Iterator[None]:
     """The clock stops here, and goes on afterwards."""
     global _stood
     if getattr(_inside, "already", False):

@@ -242,7 +242,7 @@ def _kind(capacity):
 # -- tokens ---------------------------------------------------------------------------------------------------------
 
 
-class Found(NamedTuple):
+class FoundEntries(NamedTuple):
     """Room for the blocks of two sparse tokens: where they begin, how many weights they have, and the factors."""
 
     begins: NDArray[np.uint64]
@@ -250,7 +250,7 @@ class Found(NamedTuple):
     factors: NDArray[np.float64]
 
     @classmethod
-    def room(cls, n_entries: int) -> "Found":
+    def room(cls, n_entries: int) -> "FoundEntries":
         room = 2 * max(n_entries, 1)
         return cls(np.empty(room, dtype=np.uint64), np.empty(room, dtype=np.uint64), np.empty(room))
 

@@ -30,7 +30,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from novikoff.engine.clock import announce, standing_still, watchers, wipe_announcement
+from novikoff.engine.clock import announce, paused, watchers, wipe_announcement
 
 # How many numbers are looked at in plain Python before it pays to load Numba: about a quarter of a second.
 PATIENCE = 1_000_000
@@ -135,7 +135,7 @@ class Kernel:
     @cached_property
     def compiled(self) -> Any:
         """Numba's kernel, which compiles itself for every kind of arguments that it has not met."""
-        with _lock, standing_still():
+        with _lock, paused():
             return _loaded()(self.function, self.allocates)
 
     @property
@@ -293,7 +293,7 @@ def _loaded() -> Callable[[Callable[..., Any], bool], Any]:
         compile_it = dispatcher.compile
 
         def compile_while_the_clock_stands(signature: Any) -> Any:
-            with standing_still():
+            with paused():
                 _register_all()
                 return compile_it(signature)
 

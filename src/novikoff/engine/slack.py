@@ -11,8 +11,8 @@ learn: the same mistakes, the same bits.
 
 Rows whose slack is used up would be scored in every epoch from then on. So once many have been, the weights as they are
 are kept beside the earlier ones, and a row that is scored gets new slack, under the last weights that were kept: every
-row goes by one of these `Stands`, and how far the weights have moved is known for each. After a few of them it is time
-to look ahead again.
+row goes by one of these `ReferenceWeights`, and how far the weights have moved is known for each. After a few of them
+it is time to look ahead again.
 
 Where mistakes are too frequent for that to pay, `binary_epoch` does the work. Everything is decided by counts, so that
 a run takes the same way every time.
@@ -111,7 +111,7 @@ dot_and_square = by_layout(
 )
 
 
-class Stands(NamedTuple):
+class ReferenceWeights(NamedTuple):
     """Earlier weights, a row each, their lengths, and how far the weights have moved since, no farther than that.
 
     Row i of the examples goes by `weights[by[i]]`, and has the slack `slack[i]` under them. What is `used` up of it is
@@ -224,7 +224,7 @@ class Ahead:
         self.limit = rows.n_rows // RARE if pays else -1
         self.made, self.cost, self.looks_ahead = rows.n_rows, 0.0, False
         self.most_stands = max(1, min(MOST_STANDS, rows.n_entries // (rows.n_columns + 1)))
-        self.stands: Stands | None = None
+        self.stands: ReferenceWeights | None = None
         self.left = 0
         self.threshold = 0.0
 
@@ -277,7 +277,7 @@ class Ahead:
         if self.cost > 2.0 * self.dear:
             self._give_up()
 
-    def _stands(self, X: Any, y: NDArray[Any], constant: float, threshold: float, w: Floats) -> Stands:
+    def _stands(self, X: Any, y: NDArray[Any], constant: float, threshold: float, w: Floats) -> ReferenceWeights:
         """The stands to go by: with the weights as they are among them, if many rows were scored since the last."""
         if self.stands is None or self.threshold != threshold:
             return self._looked(X, y, constant, threshold, w)
@@ -288,13 +288,13 @@ class Ahead:
         self._stand(self.stands.last + 1, w)
         return self.stands
 
-    def _looked(self, X: Any, y: NDArray[Any], constant: float, threshold: float, w: Floats) -> Stands:
+    def _looked(self, X: Any, y: NDArray[Any], constant: float, threshold: float, w: Floats) -> ReferenceWeights:
         """Find the slack of every row under the weights as they are."""
         if self.stands is None:
             lengths, moved, used = np.zeros((3, self.most_stands))
             by, slack = np.empty(self.n_rows, dtype=np.uint8), np.empty(self.n_rows, dtype=np.float32)
             weights = np.zeros((self.most_stands, len(w)))
-            self.stands = Stands(weights, lengths, moved, used, by, slack, self.roundoff, 0)
+            self.stands = ReferenceWeights(weights, lengths, moved, used, by, slack, self.roundoff, 0)
         self.stands.by[:] = 0
         self._stand(0, w)
         self.threshold = threshold

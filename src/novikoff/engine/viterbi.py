@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from novikoff.engine.emissions import Emissions, Found, score_tokens
+from novikoff.engine.emissions import Emissions, FoundEntries, score_tokens
 from novikoff.engine.jit import jit, part
 
 # A label before which only so few of all labels may stand is compared with all of these.
@@ -81,7 +81,7 @@ class Scratch(NamedTuple):
     scores: NDArray[np.float64]
     reach: NDArray[np.float64]
     path: NDArray[np.int64]
-    found: Found
+    found: FoundEntries
     limits: NDArray[np.float64]
     rest: NDArray[np.uint64]
 
@@ -91,7 +91,7 @@ class Scratch(NamedTuple):
             np.empty((max(n_tokens, 1), n_labels)),
             np.empty((max(n_tokens, 1), n_labels)),
             np.empty(max(n_tokens, 1), dtype=np.int64),
-            Found.room(n_entries),
+            FoundEntries.room(n_entries),
             np.empty(n_labels),
             np.empty(n_labels, dtype=np.uint64),
         )

@@ -45,10 +45,10 @@ CALIBRATE = (
 )
 
 
-def about_elsewhere(estimator: str, own: set[str], given: dict[str, object]) -> str | None:
+def foreign_parameter_hint(estimator: str, own: set[str], given: dict[str, object]) -> str | None:
     """What to say to whoever passes parameters of another library; None if there are none among them.
 
-    >>> about_elsewhere("Perceptron", {"max_iter"}, {"n_epochs": 5})
+    >>> foreign_parameter_hint("Perceptron", {"max_iter"}, {"n_epochs": 5})
     'Perceptron has no parameter n_epochs: it is called max_iter here, and a run that needs fewer stops by itself'
     """
     for name in given:

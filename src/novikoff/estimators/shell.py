@@ -23,7 +23,7 @@ from novikoff.data.labels import checked_labels
 from novikoff.engine.csr import as_csr
 from novikoff.engine.rows import Rows, as_rows
 from novikoff.engine.threads import on_cores
-from novikoff.estimators.elsewhere import CALIBRATE, NO_LOSS, about_elsewhere
+from novikoff.estimators.elsewhere import CALIBRATE, NO_LOSS, foreign_parameter_hint
 from novikoff.features.examples import batches_of, comes_in_batches, given_to, learned_encoding
 from novikoff.features.scaling import Scaling, why_scale
 from novikoff.learn.class_weights import class_weights, sample_weights
@@ -65,7 +65,7 @@ class Shell(BaseEstimator):
 
     def __new__(cls, *args: Any, **parameters: Any) -> Self:
         """Look at the names of the parameters first: those of another library get an answer."""
-        said = about_elsewhere(cls.__name__, set(cls._get_param_names()), parameters)
+        said = foreign_parameter_hint(cls.__name__, set(cls._get_param_names()), parameters)
         if said is not None:
             raise TypeError(said)
         return super().__new__(cls)

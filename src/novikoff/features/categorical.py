@@ -50,7 +50,7 @@ class Categorical(ColumnKind):
     """A value becomes a 1 in the feature of its own. Values of the type `type`, in order, as text."""
 
     kind: ClassVar[str] = "categorical"
-    wishes: ClassVar[tuple[str, ...]] = ("categorical",)
+    column_roles: ClassVar[tuple[str, ...]] = ("categorical",)
 
     values: tuple[str, ...]
     type: str

@@ -1,6 +1,6 @@
 """What every kind of column has, and what a column of a table holds.
 
-A kind owns all of itself: which types and wishes it is for, what is gathered to learn it, the numbers that values
+A kind owns all of itself: which types and column_roles it is for, what is gathered to learn it, the numbers that values
 become, the names of its features, its words for people, and its form in a file. So a new kind is one class, with what
 it gathers, and a place in `KINDS` of `features/gather.py`.
 
@@ -160,7 +160,7 @@ class ColumnKind:
     """A kind of column."""
 
     kind: ClassVar[str]
-    wishes: ClassVar[tuple[str, ...]] = ()  # what a caller asks for to have this kind, whatever the type
+    column_roles: ClassVar[tuple[str, ...]] = ()  # what a caller asks for to have this kind, whatever the type
     is_used: ClassVar[bool] = True
     is_number: ClassVar[bool] = False  # whether its first feature is a number, in scales, and not yes or no
     may_be_absent: ClassVar[bool] = False  # whether a table may lack the column
@@ -244,7 +244,7 @@ class Ignored(ColumnKind):
     """A column without features, and why."""
 
     kind: ClassVar[str] = "ignored"
-    wishes: ClassVar[tuple[str, ...]] = ("ignored",)
+    column_roles: ClassVar[tuple[str, ...]] = ("ignored",)
     is_used: ClassVar[bool] = False
 
     why: str

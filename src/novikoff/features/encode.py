@@ -331,10 +331,10 @@ def learn_encoding(
     return encoding if scale else encoding.without_scales()
 
 
-def asked_for(wishes: Mapping[str, Iterable[str]]) -> dict[str, str]:
+def asked_for(column_roles: Mapping[str, Iterable[str]]) -> dict[str, str]:
     """What the caller wants each column to be."""
     asked: dict[str, str] = {}
-    for kind, names in wishes.items():
+    for kind, names in column_roles.items():
         for name in [names] if isinstance(names, str) else names:
             if asked.setdefault(name, kind) != kind:
                 raise ValueError(f"the column {name!r} cannot be both {asked[name]} and {kind}; name it once")

@@ -83,7 +83,7 @@ def gather(
 
 @dataclass
 class Column:
-    """What is known of one column so far. `asked` is what the caller wants it to be: "", or one of a kind's `wishes`.
+    """What is known of one column so far. `asked` is what it is to be: "", or one of a kind's roles.
 
     Of `rows` values, `missing` are; the others are in what its kind gathers. So many others may come `before` them,
     which are gathered elsewhere. A type that is not certain `may_change`; then what was gathered is of no use, and the
@@ -141,7 +141,7 @@ class Column:
     def kind(self) -> KindClass:
         """What was asked for, or else what the type suggests."""
         if self.asked:
-            return next(kind for kind in KINDS if self.asked in kind.wishes)
+            return next(kind for kind in KINDS if self.asked in kind.column_roles)
         return next(kind for kind in KINDS if kind.suits(self.type))
 
     def _changes_to(self, kind: "pa.DataType") -> bool:

@@ -18,7 +18,7 @@ from novikoff.engine.buckets import (
     PAIRS,
     WORDS_KEPT,
     Features,
-    Found,
+    FoundWords,
     Kept,
     copy_words,
     features_of,
@@ -55,7 +55,7 @@ class WordBuffers:
     def __init__(self) -> None:
         self._found = room_for_words(0, 0)
 
-    def words(self, text: NDArray[np.uint8], ends: NDArray[np.int32], n_buckets: int) -> Found:
+    def words(self, text: NDArray[np.uint8], ends: NDArray[np.int32], n_buckets: int) -> FoundWords:
         """Every occurrence of a word or a pair in texts, of which the i-th is text[ends[i]:ends[i + 1]].
 
         The next call writes over what this one returns.
@@ -65,10 +65,10 @@ class WordBuffers:
             self._found = room_for_words(n_bytes, n_rows)
         count = find_words(text, ends, n_buckets, self._found)
         rows, buckets, keys, starts, stops, clean = self._found
-        return Found(rows[:count], buckets[:count], keys[:count], starts[:count], stops[:count], clean)
+        return FoundWords(rows[:count], buckets[:count], keys[:count], starts[:count], stops[:count], clean)
 
 
-def words_and_pairs(column: "pa.Array", n_buckets: int, room: WordBuffers | None = None) -> Found:
+def words_and_pairs(column: "pa.Array", n_buckets: int, room: WordBuffers | None = None) -> FoundWords:
     """Every occurrence of a word, or of a pair of neighbouring words, in a column of texts, with its row and bucket.
 
     A word is a run of letters, marks and digits, in lower case; a pair is two of them with a space between. The bucket
@@ -192,12 +192,12 @@ class TextVocabulary:
         self.occurrences += sum(in_turn(tasks, len(tasks)))
         self._rows += len(column)
 
-    def _found(self, column: "pa.Array") -> "list[tuple[Found, int]]":
+    def _found(self, column: "pa.Array") -> "list[tuple[FoundWords, int]]":
         """The words of some texts, found by as many threads as there are shares; and the row with which each begins."""
         n_parts = len(self._shares)
         ends = [len(column) * number // n_parts for number in range(n_parts + 1)]
         slices = [column.slice(first, stop - first) for first, stop in pairwise(ends)]
-        tasks: list[Callable[[], Found]] = [
+        tasks: list[Callable[[], FoundWords]] = [
             partial(words_and_pairs, part, self.n_buckets, room) for part, room in zip(slices, self._rooms, strict=True)
         ]
         found = in_turn(tasks, n_parts)
@@ -221,7 +221,7 @@ class _Share:
         self.n_slots = self.filled = 0
         self.kept = _room(np.zeros(self.n_buckets, dtype=np.int32), 0, np.empty(0, dtype=np.uint8))
 
-    def add(self, parts: list[tuple[Found, int]]) -> int:
+    def add(self, parts: list[tuple[FoundWords, int]]) -> int:
         """Let words in, of texts that begin with a row each; returns how many more pairs of row and kept word are
         different."""
         more = 0
@@ -308,7 +308,7 @@ class Text(ColumnKind):
     """
 
     kind: ClassVar[str] = "text"
-    wishes: ClassVar[tuple[str, ...]] = ("text", "tfidf")
+    column_roles: ClassVar[tuple[str, ...]] = ("text", "tfidf")
     no_formula: ClassVar[str | None] = "text"
 
     words: tuple[str, ...]

@@ -52,9 +52,9 @@ def unknown(X: Any, y: Any) -> Case:
 def theorem(X: Any, y: Any) -> Case:
     """Separable by a Gaussian, but without a margin."""
     from novikoff.prove.separable.feature_space import InFeatureSpace, conclude_kernel
-    from novikoff.prove.separable.kernels import Kernel
+    from novikoff.prove.separable.kernels import ExactKernel
 
-    return Case(conclude_kernel(InFeatureSpace.of(X, y, Kernel.of("rbf", gamma=1.0), False), Witnesses()), (X, y))
+    return Case(conclude_kernel(InFeatureSpace.of(X, y, ExactKernel.of("rbf", gamma=1.0), False), Witnesses()), (X, y))
 
 
 def of_a_table(folder: Path, verdict: Verdict, **options: Any) -> Case:

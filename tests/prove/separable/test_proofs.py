@@ -17,7 +17,7 @@ from novikoff.prove.separable.kesler import kesler_points, point_numbers, rows_a
 from novikoff.prove.separable.points import Points
 from novikoff.prove.separable.products import signs_of_products, smallest_product
 from novikoff.prove.separable.proofs import spans_all, upper_square, vanishes, weakly_separates
-from novikoff.prove.separable.search.gordan import Face, Obstruction, decide, reduce_faces
+from novikoff.prove.separable.search.gordan import Contradiction, Face, decide, reduce_faces
 from novikoff.prove.separable.search.wolfe import nearest_point_exactly
 from tests import exact_lp
 from tests.tables import tables
@@ -133,7 +133,7 @@ def test_facial_reduction_takes_as_many_rounds_as_it_needs():
     """Pairs of opposite points on each axis: every round finds one axis, if it is given only one to begin with."""
     X = np.repeat(np.eye(3), 2, axis=0)
     points = Points.of(X, [1, -1] * 3, fit_intercept=False)
-    beyond = reduce_faces(points, Obstruction(np.array([0, 1]), [1, 1]), Clock(None))
+    beyond = reduce_faces(points, Contradiction(np.array([0, 1]), [1, 1]), Clock(None))
     assert beyond.settled
     assert beyond.weak_separator is None
     assert sorted(beyond.obstruction.rows.tolist()) == list(range(6))

@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 from novikoff.data.held_out import HeldOut
 from novikoff.data.order import POOL, random_order
 from novikoff.engine.chain import Demand, Drift, sequence_epoch
-from novikoff.engine.emissions import FIRST_POOL, MOST_LABELS, MOST_PLACES, Emissions, Found, twice_as_long
+from novikoff.engine.emissions import FIRST_POOL, MOST_LABELS, MOST_PLACES, Emissions, FoundEntries, twice_as_long
 from novikoff.engine.threads import over_rows
 from novikoff.engine.viterbi import Links, Scratch, Weights, best_paths, label_sequences, searched
 from novikoff.features.tokens import Tokens
@@ -370,7 +370,7 @@ def best_label_sequences(weights: Weights, tokens: Tokens, k: int) -> list[Ranke
     scores = np.empty((longest, n_labels, k))
     backs, ranks = np.zeros((longest, n_labels, k), dtype=np.int32), np.zeros((longest, n_labels, k), dtype=np.int32)
     paths, totals = np.empty((k, longest), dtype=np.int64), np.empty(k)
-    found = Found.room(tokens.rows.widest)
+    found = FoundEntries.room(tokens.rows.widest)
     ranked = []
     for first, last in zip(tokens.starts[:-1], tokens.starts[1:], strict=True):
         length = int(last - first)

@@ -79,8 +79,8 @@ class _Look(NamedTuple):
         """Scores whose signs, and whose order among the classes, are those of exact sums."""
         scores = coefficients @ values
         sizes = np.abs(coefficients)
-        heft = sizes @ (values if self.memory.kernel.form in DECAYING else np.abs(values))
-        doubts = self.relative * heft + self.absolute * sizes.sum(axis=1)[:, None]
+        error_weights = sizes @ (values if self.memory.kernel.form in DECAYING else np.abs(values))
+        doubts = self.relative * error_weights + self.absolute * sizes.sum(axis=1)[:, None]
         close = np.flatnonzero(are_close(scores, doubts)).tolist()
         if close and _are_exact(values, coefficients):
             return scores

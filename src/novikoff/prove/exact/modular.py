@@ -214,7 +214,7 @@ def lifted(matrix: Any, right: Any, clock: Clock) -> Fractions | None:
         return Fractions(right, fmpz(1))
     prime, inverse = _inverted(matrix)
     p = fmpz(prime)
-    left, digits, next_try = right, _Digits(p), 2
+    left, digits, next_try = right, _PrimeDigits(p), 2
     most = max(MOST_DIGITS // (size[0] * size[1]), 4)
     while digits.count <= most:
         if clock.is_over():
@@ -244,7 +244,7 @@ def _inverted(matrix: Any) -> tuple[int, Any]:
     raise AssertionError("the primes do not end")
 
 
-class _Digits:
+class _PrimeDigits:
     """A matrix of whole numbers, digit by digit, in powers of a base; parts of equal length are joined."""
 
     def __init__(self, base: Any) -> None:

@@ -29,7 +29,7 @@ LEAST_SQUARES = ("OLS", "WLS", "GLS", "GLSAR", "PanelOLS", "PooledOLS", "RandomE
 GLM_FAMILIES = {"Poisson": "poisson", "NegativeBinomial": "negative-binomial"}
 LINKS = ("Logit", "Probit", "CLogLog", "LogLog", "Cauchy")
 
-Found = tuple[Any, Any, dict[str, Any]]
+Inputs = tuple[Any, Any, dict[str, Any]]
 
 
 def is_model(thing: Any) -> bool:
@@ -40,7 +40,7 @@ def is_model(thing: Any) -> bool:
     return _has(thing, "endog", "exog_names") or _has(thing, "dependent", "exog") or _is_lifelines(thing)
 
 
-def arrays_of(thing: Any, table: Any = None) -> Found:
+def arrays_of(thing: Any, table: Any = None) -> Inputs:
     """The design, the response, and the options for `from_arrays`."""
     model = _unfitted(thing)
     if _is_lifelines(model):
@@ -62,7 +62,7 @@ def _has(thing: Any, *names: str) -> bool:
 # -- statsmodels ------------------------------------------------------------------------------------------------------
 
 
-def _of_statsmodels(model: Any) -> Found:
+def _of_statsmodels(model: Any) -> Inputs:
     X, y = np.asarray(model.exog), np.asarray(model.endog)
     options: dict[str, Any] = {"fit_intercept": False, "names": list(model.exog_names)[: X.shape[1]]}
     family = _glm_family(model) if hasattr(model, "family") else CLASSES.get(type(model).__name__)
@@ -130,7 +130,7 @@ class _Ordered(list[Any]):
 # -- linearmodels -----------------------------------------------------------------------------------------------------
 
 
-def _of_linearmodels(model: Any) -> Found:
+def _of_linearmodels(model: Any) -> Inputs:
     """A linear model with the data of another one: the family has to be said."""
     X, names = _table_of(model.exog)
     y, _ = _table_of(model.dependent)
@@ -161,7 +161,7 @@ def _is_lifelines(thing: Any) -> bool:
     return type(thing).__name__ == "CoxPHFitter" or _has(thing, "duration_col", "event_col")
 
 
-def _of_lifelines(fitter: Any, table: Any) -> Found:
+def _of_lifelines(fitter: Any, table: Any) -> Inputs:
     """lifelines keeps the names of columns; the table has to be given again."""
     if table is None or not hasattr(fitter, "duration_col"):
         raise ValueError(

@@ -15,7 +15,7 @@ from novikoff.features.examples import comes_once
 from novikoff.prove.existence.arrays import from_arrays
 from novikoff.prove.existence.formulas import factor, quoted
 from novikoff.prove.existence.likelihood import Likelihood
-from novikoff.prove.separable.kernels import Kernel
+from novikoff.prove.separable.kernels import ExactKernel
 from novikoff.prove.separable.subject import Subject, Table
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ _ONCE = "these data can be passed over only once; give them in arrays, or in a f
 
 
 def why_none(
-    classes: Sequence[Any], fit_intercept: bool, table: Table | None = None, kernel: Kernel | None = None
+    classes: Sequence[Any], fit_intercept: bool, table: Table | None = None, kernel: ExactKernel | None = None
 ) -> str | None:
     """Why there is no such regression, in words; None if there is one."""
     if kernel is not None:

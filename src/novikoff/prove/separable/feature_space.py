@@ -29,7 +29,7 @@ from novikoff.prove.exact.floats import fraction_root_up, root_down
 from novikoff.prove.exact.given_numbers import exact_matrix
 from novikoff.prove.separable.certificate import Bracket, Certificate, Obstruction, Support, Witnesses
 from novikoff.prove.separable.conclude import check_weighed, make_certificate
-from novikoff.prove.separable.kernels import Interval, Kernel, Products
+from novikoff.prove.separable.kernels import ExactKernel, Interval, Products
 from novikoff.prove.separable.proofs import as_whole_floats
 from novikoff.prove.separable.question import Problem, Verdict
 from novikoff.prove.separable.subject import (
@@ -56,7 +56,7 @@ class InFeatureSpace:
 
     @classmethod
     def of(
-        cls, X: Any, y: ArrayLike | None, kernel: Kernel, fit_intercept: bool, clock: Clock = UNLIMITED
+        cls, X: Any, y: ArrayLike | None, kernel: ExactKernel, fit_intercept: bool, clock: Clock = UNLIMITED
     ) -> "InFeatureSpace":
         """Examples as they were given, or the matrix of a kernel; what is wrong with them is named.
 

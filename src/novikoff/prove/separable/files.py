@@ -13,7 +13,7 @@ from novikoff.prove.exact.codec import Label, read_part, read_value, written_par
 from novikoff.prove.exact.document import CertificateError, ProofFields, integers, read_proof, written
 from novikoff.prove.existence import certificate as existence_files
 from novikoff.prove.separable.certificate import Bracket, Certificate, Obstruction, Support, Witnesses
-from novikoff.prove.separable.kernels import FORMS, Kernel
+from novikoff.prove.separable.kernels import FORMS, ExactKernel
 from novikoff.prove.separable.question import Problem, Verdict
 from novikoff.prove.separable.subject import Table, same
 
@@ -148,7 +148,7 @@ def _read_question(question: ProofFields) -> dict[str, Any]:
             numbers["degree"] = part.whole("degree", least=1)
         part.close()
         try:
-            kernel = Kernel.of(form, **numbers)
+            kernel = ExactKernel.of(form, **numbers)
         except ValueError as error:
             raise CertificateError(f"{part.name} is wrong: {error}") from None
     return {"problem": problem, "fit_intercept": question.flag("fit_intercept"), "kernel": kernel}

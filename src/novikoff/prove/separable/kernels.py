@@ -46,11 +46,11 @@ class Interval(tuple[Fraction, Fraction]):
 
 
 @dataclass(frozen=True)
-class Kernel:
+class ExactKernel:
     """A kernel and its numbers: linear <x, z>; poly (gamma <x, z> + coef0)^degree; rbf exp(-gamma ||x - z||^2);
     laplacian exp(-gamma ||x - z||_1); or "precomputed", a matrix.
 
-    >>> Kernel.of("poly", degree=2, gamma=1.0, coef0=1.0).to_dict()
+    >>> ExactKernel.of("poly", degree=2, gamma=1.0, coef0=1.0).to_dict()
     {'form': 'poly', 'gamma': 1.0, 'degree': 2, 'coef0': 1.0}
     """
 
@@ -62,7 +62,7 @@ class Kernel:
     @classmethod
     def of(
         cls, form: str, *, gamma: float | None = None, degree: int | None = None, coef0: float | None = None
-    ) -> "Kernel":
+    ) -> "ExactKernel":
         """The kernel with what it needs; what is wrong, missing or not needed is an error."""
         if form not in FORMS:
             raise ValueError(
@@ -114,7 +114,7 @@ class Products:
     What takes long looks at the clock, and raises OutOfTimeError.
     """
 
-    kernel: Kernel
+    kernel: ExactKernel
     X: NDArray[Any]  # the rows, or the matrix itself
     signs: NDArray[np.int8]
     constant: int

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from novikoff.data.labels import checked_labels
 from novikoff.data.narrow import is_too_wide
 from novikoff.prove.exact.document import canonical
-from novikoff.prove.separable.kernels import Kernel
+from novikoff.prove.separable.kernels import ExactKernel
 from novikoff.prove.separable.question import Problem
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class Subject:
     data_hash: str
     feature_names: tuple[str, ...] | None = None
     table: Table | None = None
-    kernel: Kernel | None = None
+    kernel: ExactKernel | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "problem", Problem(self.problem))
@@ -70,7 +70,7 @@ def header(
     n_columns: int,
     feature_names: tuple[str, ...] | None = None,
     table: Table | None = None,
-    kernel: Kernel | None = None,
+    kernel: ExactKernel | None = None,
 ) -> dict[str, Any]:
     """What the fingerprint begins with."""
     return {

@@ -18,7 +18,7 @@ from novikoff.prove.existence.regression import regression, why_none
 from novikoff.prove.separable.certificate import Certificate, Obstruction, Support, Witnesses
 from novikoff.prove.separable.conclude import Data, InMemory, conclude, off_points, places_of_no_bias
 from novikoff.prove.separable.in_blocks import InBlocks, exactly
-from novikoff.prove.separable.kernels import Kernel
+from novikoff.prove.separable.kernels import ExactKernel
 from novikoff.prove.separable.kesler import rows_and_rivals
 from novikoff.prove.separable.points import Points
 from novikoff.prove.separable.products import whole_points
@@ -121,7 +121,7 @@ def certify(
     return warned_if_wide(with_estimates(found, X, y, clock) if diverging else found, tolerance)
 
 
-def check_regression(examples: Examples, fit_intercept: bool, kernel: Kernel | None = None) -> None:
+def check_regression(examples: Examples, fit_intercept: bool, kernel: ExactKernel | None = None) -> None:
     """Refuse, before anything is searched for, examples whose columns have no regression that fits into memory."""
     data = InBlocks(examples, fit_intercept)
     about = data.about
@@ -140,7 +140,7 @@ def with_estimates(found: Certificate, X: Any, y: ArrayLike | None, clock: Clock
     return replace(found, estimates=certified(regression(X, y, found), True, clock))
 
 
-def _of_examples(examples: Examples, kernel: Kernel | None, **asked: Any) -> Certificate:
+def _of_examples(examples: Examples, kernel: ExactKernel | None, **asked: Any) -> Certificate:
     """Of examples that come in blocks; in the space of a kernel, of few that are read into memory."""
     if kernel is not None:
         from novikoff.prove.separable.search.kernel import certify_kernel
@@ -282,9 +282,9 @@ def _not_separable(question: Question, answer: Answer, clock: Clock) -> Witnesse
     return Witnesses(obstruction=obstruction, weak_separator=question.vector(weak))
 
 
-def _kernel(form: str | None, gamma: float | None, degree: int | None, coef0: float | None) -> Kernel | None:
+def _kernel(form: str | None, gamma: float | None, degree: int | None, coef0: float | None) -> ExactKernel | None:
     if form is not None:
-        return Kernel.of(form, gamma=gamma, degree=degree, coef0=coef0)
+        return ExactKernel.of(form, gamma=gamma, degree=degree, coef0=coef0)
     for name, value in (("gamma", gamma), ("degree", degree), ("coef0", coef0)):
         if value is not None:
             raise ValueError(f"{name}={value!r} belongs to a kernel; name it with kernel=, or leave {name} out")

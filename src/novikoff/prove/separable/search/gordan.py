@@ -39,14 +39,14 @@ Whole = list[int]
 
 
 @dataclass(frozen=True)
-class Obstruction:
+class Contradiction:
     """Points and positive whole numbers whose combination is 0."""
 
     rows: NDArray[np.int64]
     weights: Whole
 
     @classmethod
-    def of(cls, exact: ExactNearest, numbers: NDArray[np.int64]) -> "Obstruction":
+    def of(cls, exact: ExactNearest, numbers: NDArray[np.int64]) -> "Contradiction":
         """What carries the origin among points that have these numbers."""
         order = np.argsort(exact.rows)
         return cls(numbers[np.array(exact.rows)[order]], [exact.weights[place] for place in order])
@@ -62,7 +62,7 @@ class Answer:
 
     nearest: Nearest | None
     vector: Whole | None = None
-    obstruction: Obstruction | None = None
+    obstruction: Contradiction | None = None
     exact: ExactNearest | None = None
     beyond: "ReducedFaces | None" = None
 
@@ -151,7 +151,7 @@ def _decide(face: Face, clock: Clock, tolerance: float) -> Answer:
         if exact is not None and any(exact.direction):
             return Answer(nearest, vector=face.vector(exact.direction), exact=exact)
         if exact is not None:
-            return Answer(nearest, obstruction=Obstruction.of(exact, np.arange(size)))
+            return Answer(nearest, obstruction=Contradiction.of(exact, np.arange(size)))
     elif face.points.dimension > LARGEST_COMPLEMENT and face.points.is_by_rivals:
         return Answer(nearest)
     elif not face.extra and nearest is not None and nearest.lower <= 0:
@@ -186,7 +186,7 @@ def _from_floats(face: Face, nearest: Nearest, clock: Clock) -> Answer | None:
     if weights is not None:
         weights = weights if weights[0] > 0 else [-weight for weight in weights]
         if min(weights) > 0:
-            return Answer(nearest, obstruction=Obstruction(carriers, weights))
+            return Answer(nearest, obstruction=Contradiction(carriers, weights))
     return _among_few(face, nearest, carriers, clock)
 
 
@@ -197,7 +197,7 @@ def _among_few(face: Face, nearest: Nearest, carriers: NDArray[np.int64], clock:
     exact = nearest_point_exactly(face.as_whole(carriers)[0], clock)
     if exact is None or any(exact.direction):
         return None
-    return Answer(nearest, obstruction=Obstruction.of(exact, carriers))
+    return Answer(nearest, obstruction=Contradiction.of(exact, carriers))
 
 
 @dataclass(frozen=True)
@@ -208,13 +208,13 @@ class ReducedFaces:
     `settled` is False if neither a weak separator nor a spanning obstruction could be proved.
     """
 
-    obstruction: Obstruction
+    obstruction: Contradiction
     left: NDArray[np.int64]
     weak_separator: Whole | None
     settled: bool
 
 
-def reduce_faces(points: Points, obstruction: Obstruction, clock: Clock) -> ReducedFaces:
+def reduce_faces(points: Points, obstruction: Contradiction, clock: Clock) -> ReducedFaces:
     """Go on beyond an obstruction until a weak separator or a spanning obstruction is found."""
     every = np.arange(points.n_points)
     n_columns = len(points.columns_of(every))
@@ -227,7 +227,7 @@ def reduce_faces(points: Points, obstruction: Obstruction, clock: Clock) -> Redu
     return _at_once(points, clock) or ReducedFaces(obstruction, every, None, settled=False)
 
 
-def _spans_the_space(points: Points, obstruction: Obstruction, clock: Clock) -> bool:
+def _spans_the_space(points: Points, obstruction: Contradiction, clock: Clock) -> bool:
     """Whether its points are certain to span everything: then nothing lies beyond."""
     span = spanning(points, obstruction.rows, clock)
     return span is not None and len(span.rows) == points.dimension - (points.constant == 0)
@@ -242,7 +242,7 @@ def _at_once(points: Points, clock: Clock) -> ReducedFaces | None:
     if found is None or found.rows is None:
         return None
     weak = found.weak if few is points or found.weak is None else widened(found.weak, columns, points.dimension)
-    return ReducedFaces(Obstruction(found.rows, found.weights or []), found.beyond, weak, settled=True)
+    return ReducedFaces(Contradiction(found.rows, found.weights or []), found.beyond, weak, settled=True)
 
 
 def widened(vector: Whole, columns: NDArray[np.int64], dimension: int) -> Whole:

@@ -21,7 +21,7 @@ from novikoff.prove.exact.modular import independent
 from novikoff.prove.exact.refined import WholeMatrix
 from novikoff.prove.separable.certificate import Certificate, Obstruction, Support, Witnesses
 from novikoff.prove.separable.feature_space import InFeatureSpace, conclude_kernel
-from novikoff.prove.separable.kernels import Kernel, Products
+from novikoff.prove.separable.kernels import ExactKernel, Products
 from novikoff.prove.separable.proofs import as_whole_floats
 from novikoff.prove.separable.search.gordan import SMALL
 from novikoff.prove.separable.search.minimum_norm import NearestByProducts, nearest_in_feature_space
@@ -46,7 +46,7 @@ Whole = list[int]
 def certify_kernel(
     X: Any,
     y: Any,
-    kernel: Kernel,
+    kernel: ExactKernel,
     *,
     fit_intercept: bool,
     tolerance: float,

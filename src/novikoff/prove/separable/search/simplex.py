@@ -71,7 +71,7 @@ GREEDY = 4
 JOINING = 8
 
 
-class Outcome(NamedTuple):
+class Pivoted(NamedTuple):
     """A direction of the cone, in whole numbers, with a positive product and its column; or the multiples of points
     which add up to the negative of what was to be maximised."""
 
@@ -152,7 +152,7 @@ class Dictionary:
                 self.join(name, z)
                 self.exchange(name, column)
 
-    def maximised(self, goal: Sparse, wrong: Callable[[list[int]], Mapping[int, Sparse]]) -> Outcome:
+    def maximised(self, goal: Sparse, wrong: Callable[[list[int]], Mapping[int, Sparse]]) -> Pivoted:
         """The largest product of b with a goal; `wrong` are points with a negative product with a direction, if any."""
         exchanges = 0
         while True:
@@ -160,7 +160,7 @@ class Dictionary:
             better = [j for j, gain in enumerate(gains) if gain > 0]
             if not better:
                 pairs = zip(self.names, gains, strict=True)
-                return Outcome(None, -1, {int(n or 0): Fraction(int(-g), int(self.unit)) for n, g in pairs if g})
+                return Pivoted(None, -1, {int(n or 0): Fraction(int(-g), int(self.unit)) for n, g in pairs if g})
             is_greedy = exchanges < GREEDY * (len(self.rows) + len(gains))
             column = max(better, key=gains.__getitem__) if is_greedy else min(better, key=self._name)
             falling = [name for name, row in self.rows.items() if row[column] < 0]
@@ -171,7 +171,7 @@ class Dictionary:
             direction = self.direction(column)
             new = wrong(direction)
             if not new:
-                return Outcome(direction, column, {})
+                return Pivoted(direction, column, {})
             for name, z in new.items():
                 self.join(name, z)
 
