@@ -2,6 +2,7 @@
 
 import math
 import os
+import pickle
 import shutil
 import subprocess
 import sys
@@ -9,6 +10,7 @@ import time
 import zipfile
 from pathlib import Path
 
+import numba
 import numpy as np
 import pytest
 
@@ -64,6 +66,14 @@ def test_a_kernel_is_compiled_once_though_files_outside_the_engine_change(copy):
     assert answer(start(copy)) == "2 compiled"
     with (copy / "novikoff" / "__init__.py").open("a", encoding="utf-8") as file:
         file.write("# changed\n")
+    assert answer(start(copy)) == "2 from disk"
+
+
+def test_what_an_earlier_version_kept_of_types_that_are_gone_is_compiled_again(copy):
+    assert answer(start(copy)) == "2 compiled"
+    for index in copy.rglob("*.nbi"):
+        index.write_bytes(pickle.dumps(numba.__version__) + b"cnovikoff.engine.access\nGone\n.")
+    assert answer(start(copy)) == "2 compiled"
     assert answer(start(copy)) == "2 from disk"
 
 
@@ -175,7 +185,7 @@ def test_a_terminal_shows_how_much_was_compiled_and_then_a_clean_line(monkeypatc
     clock.announce("another")
     clock.wipe_announcement()
     said = capsys.readouterr().err
-    assert "compiling (first use only): 1 loops\rcompiling (first use only): 2 loops" in said
+    assert "compiling (first use only): 1 loop\rcompiling (first use only): 2 loops" in said
     assert said.endswith(" \r")
 
 

@@ -27,7 +27,8 @@ def announce(kernel: str) -> None:
     global _announced
     if getattr(sys.stderr, "isatty", bool)() or "ipykernel" in sys.modules:
         _announced += 1
-        sys.stderr.write(f"\rcompiling (first use only): {_announced} loops")
+        loops = "1 loop" if _announced == 1 else f"{_announced} loops"
+        sys.stderr.write(f"\rcompiling (first use only): {loops}")
         sys.stderr.flush()
 
 

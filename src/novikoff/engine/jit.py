@@ -252,7 +252,7 @@ def _loaded() -> Callable[[Callable[..., Any], bool], Any]:
     """Load Numba; what compiles a function with it, and keeps it on disk."""
     from numba import njit
     from numba.core import event
-    from numba.core.caching import CompileResultCacheImpl, FunctionCache
+    from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile
 
     class Stamped(CompileResultCacheImpl):
         """Where a kernel is kept, under a stamp that changes with any file of the engine."""
@@ -262,8 +262,22 @@ def _loaded() -> Callable[[Callable[..., Any], bool], Any]:
             of_this_file = self._locator.get_source_stamp
             self._locator.get_source_stamp = lambda: (of_this_file(), engine_stamp())
 
+    class Index(IndexDataCacheFile):
+        """What is kept of a kernel. Types are pickled in it, and those of another version may be gone since."""
+
+        def _load_index(self) -> Any:
+            try:
+                return super()._load_index()
+            except Exception:
+                return {}
+
     class EngineCache(FunctionCache):
         _impl_class = Stamped
+
+        def __init__(self, function: Callable[..., Any]) -> None:
+            super().__init__(function)
+            stamp = self._impl.locator.get_source_stamp()
+            self._cache_file = Index(self._cache_path, self._impl.filename_base, stamp)
 
     class Watched(event.Listener):
         """Tells the watchers what of ours is compiled."""
