@@ -71,7 +71,7 @@ def test_labels_of_different_kinds_are_an_error_with_a_sentence(door, labels):
 
 @pytest.mark.parametrize("labels", [[1, "a", 1, 2], np.array([1, "a", 1, 2], dtype=object)])
 def test_the_error_shows_one_of_either_kind(labels):
-    with pytest.raises(ValueError, match="1 in row 0 and 'a' in row 1 of y are of different kinds"):
+    with pytest.raises(ValueError, match="1 in row 0 and 'a' in row 1 of y are of different types"):
         checked_labels(labels)
 
 

@@ -216,7 +216,7 @@ def test_rare_words_count_more_as_in_scikit_learn_and_every_text_has_length_1():
 def test_weights_of_words_that_make_no_sense_are_refused(weights):
     column = {"name": "a", "kind": "text", "words": ["b", "c"], "n_buckets": 1}
     plain = {"is_dense": True, "columns": [column | {"has_missing": False, "weights": weights}]}
-    with pytest.raises(ValueError, match="no encoding"):
+    with pytest.raises(ValueError, match="not an encoding"):
         Encoding.from_dict(plain)
 
 
@@ -233,7 +233,7 @@ def test_every_feature_is_one_word_and_what_a_full_bucket_did_not_keep_counts_fo
 @pytest.mark.parametrize("words", [["b", "b"], ["b", 1], ["a", "c"], [["b"]]])
 def test_words_that_are_not_in_the_order_of_their_buckets_are_refused(words):
     column = {"name": "a", "kind": "text", "words": words, "n_buckets": 2**18, "has_missing": False}
-    with pytest.raises(ValueError, match="no encoding"):
+    with pytest.raises(ValueError, match="not an encoding"):
         Encoding.from_dict({"is_dense": True, "columns": [column]})
 
 

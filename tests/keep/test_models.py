@@ -166,7 +166,7 @@ def test_a_kernel_function_is_asked_for(path):
     assert load_plain(path, kernel=samples.shared_letters).predict(["taco", "good"]).tolist() == [1, 0]
     save(load_plain(path, kernel=samples.shared_letters), path)
     assert load(path, kernel=samples.shared_letters).predict(["taco", "good"]).tolist() == [1, 0]
-    with pytest.raises(TypeError, match="kernel='rbf' cannot be called"):
+    with pytest.raises(TypeError, match="kernel='rbf' is not callable"):
         load(path, kernel="rbf")
 
 

@@ -179,10 +179,10 @@ def test_classes_are_the_sorted_labels_whatever_their_type(labels):
 @pytest.mark.parametrize(
     ("batches", "words"),
     [
-        ([([[1.0]], ["a"]), ([[2.0]], [1])], "labels such as 'a' and 1 are of different kinds"),
+        ([([[1.0]], ["a"]), ([[2.0]], [1])], "labels such as 'a' and 1 are of different types"),
         ([([[1.0]], np.array(["a"], dtype=object)), ([[2.0]], np.array([None]))], "example 1 .*label"),
         ([([[1.0]], [1.0]), ([[2.0]], [np.nan])], "example 1 .*row 0 is missing"),
-        ([([[1.0]], [1.0]), ([[2.0]], [0.25])], "label 0.25 in row 0 is no class"),
+        ([([[1.0]], [1.0]), ([[2.0]], [0.25])], "label 0.25 in row 0 is continuous"),
         ([([[1.0]], ["a"]), ([[2.0]], ["a"])], "all labels are 'a'"),
         ([([[1.0]], None)], "there are no labels"),
         ([([[1.0], [2.0]], ["a"])], "2 rows, but labels of shape"),

@@ -461,7 +461,7 @@ def test_features_that_are_no_numbers_are_named(vector, error, words):
         ({"violation": "early", "decode": lambda weights, x, gold: []}, "yielded nothing"),
         ({"decode": lambda weights, x: None}, "decode returned None for example 0"),
         ({"loss": lambda gold, guess: -1}, r"loss\(gold, guess\) of example 0 is -1"),
-        ({"decode": None}, "decode=None cannot be called"),
+        ({"decode": None}, "decode=None is not callable"),
         ({"random_state": "now"}, "random_state='now' is not a seed"),
     ],
 )

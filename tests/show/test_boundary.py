@@ -124,7 +124,7 @@ def test_what_cannot_be_drawn_is_refused():
     petals = iris.data[:, 2:]
     with pytest.raises(ValueError, match="many classes"):
         BoundaryDisplay.from_certificate(certify(petals, iris.target), petals, iris.target)
-    with pytest.raises(ValueError, match="one label a row"):
+    with pytest.raises(ValueError, match="one label per row"):
         BoundaryDisplay.from_certificate(certify(X, Y), X, Y[:3])
     fitted = Perceptron(record_mistakes=True, shuffle=False).fit(X, Y)
     with pytest.raises(ValueError, match="pass the rows that were fitted"):

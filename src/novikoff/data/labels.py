@@ -48,7 +48,7 @@ def checked_labels(y: Any, name: str = "y") -> NDArray[Any]:
     except ValueError as error:  # things of several lengths
         raise ValueError(f"{name} is no list of labels: {error}") from None
     if labels.ndim != 1:
-        raise ValueError(f"{name} has {labels.ndim} dimensions; it needs one label a row")
+        raise ValueError(f"{name} has {labels.ndim} dimensions; it needs one label per row")
     kind = labels.dtype.kind
     if kind in "fc" or kind in "mM":
         _check_numbers(labels, name)
@@ -86,7 +86,7 @@ def _check_objects(values: list[Any], labels: NDArray[Any], name: str) -> bool:
         one, other = list(first.values())[:2]
         raise ValueError(
             f"labels such as {values[one]!r:.60} in row {one} and {values[other]!r:.60} in row {other} of {name} are "
-            "of different kinds; use words or numbers only"
+            "of different types; use only words or only numbers"
         )
     try:
         np.unique(labels)

@@ -192,7 +192,7 @@ def stacked(sequences: Sequence[Any]) -> Tokens:
         )
     for number, sequence in enumerate(sequences):
         if getattr(sequence, "ndim", 1) != 2 and _n_rows(sequence):
-            raise ValueError(f"sequence {number} is no array of tokens x numbers, though others are")
+            raise ValueError(f"sequence {number} is not an array of tokens x numbers, though others are")
     if any(hasattr(sequence, "tocsr") for sequence in wide):
         from scipy.sparse import csr_array, vstack
 

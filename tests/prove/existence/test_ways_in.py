@@ -258,7 +258,7 @@ def test_a_real_fitter_of_lifelines():
         ((X, TABLE["week"]), {"family": "cox", "ties": "guess"}, "efron, breslow, exact"),
         ((X, TABLE["week"]), {"family": "cox", "event": [0, 1, 2, 0, 1, 1]}, "other than 0 and 1"),
         ((X, TABLE["week"]), {"family": "cox", "entry": TABLE["week"]}, "row 0 enters at 1.0 and leaves at 1.0"),
-        ((X, COUNTS), {"family": "multinomial", "reference": 7}, "none of the classes 0, 1, 2"),
+        ((X, COUNTS), {"family": "multinomial", "reference": 7}, "not among the classes 0, 1, 2"),
         ((X, [1] * 6), {"family": "ordinal"}, "nothing to tell apart"),
         ((X, [[1, -1]] * 6), {}, "two columns of counts"),
         ((X.rename(columns={"age": "intercept"}), ILL), {}, "called 'intercept'"),

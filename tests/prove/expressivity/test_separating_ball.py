@@ -109,7 +109,7 @@ def test_the_ball_of_a_cloud_is_close_to_the_true_one():
     [
         ([[1.0], [2.0]], [0, 0], {}, "1 classes"),
         ([[1.0], [math.nan]], [0, 1], {}, "row 1, column 0"),
-        ([[1.0], [2.0]], [0], {}, "one label a row"),
+        ([[1.0], [2.0]], [0], {}, "one label per row"),
         ([1.0, 2.0], [0, 1], {}, "dimension"),
         ([[1.0], [2.0]], [0, 1], {"inside": 7}, "inside=7"),
     ],

@@ -87,7 +87,7 @@ def test_a_program_without_a_strict_point_is_no_separation():
 
 
 def test_bad_input_is_named():
-    with pytest.raises(ValueError, match="give one label a row"):
+    with pytest.raises(ValueError, match="give one label per row"):
         separation_as_program([[1.0], [2.0]], [1, -1, 1])
     with pytest.raises(ValueError, match="the equations contradict each other"):
         program_as_separation([1.0], A_eq=[[1], [1]], b_eq=[1, 2])

@@ -375,7 +375,7 @@ def test_time_may_run_out_and_nothing_is_guessed():
         ([[1.0], [2.0]], [1, 1], {}, "only one class"),
         ([[1.0], [math.nan]], [1, -1], {}, "row 1, column 0"),
         (sparse.csr_matrix([[1.0, 0.0], [0.0, math.inf]]), [1, -1], {}, "row 1, column 1"),
-        ([[1.0], [2.0]], [1], {}, "one label a row"),
+        ([[1.0], [2.0]], [1], {}, "one label per row"),
         ([1.0, 2.0], [1, -1], {}, "dimension"),
         ([["a"], ["b"]], [1, -1], {}, "real numbers"),
         ([[1.0], [2.0]], [1, -1], {"tolerance": 0.0}, "tolerance=0.0"),

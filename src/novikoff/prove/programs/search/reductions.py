@@ -51,7 +51,7 @@ def separation_as_program(X: Any, y: ArrayLike, fit_intercept: bool = True) -> L
     matrix = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
     labels = signs(y)
     if matrix.ndim != 2 or len(matrix) != len(labels):
-        raise ValueError(f"X has shape {matrix.shape} and y has {len(labels)} labels; give one label a row")
+        raise ValueError(f"X has shape {matrix.shape} and y has {len(labels)} labels; give one label per row")
     folded = np.column_stack([matrix, np.ones(len(matrix))]) if fit_intercept else matrix
     A: Vector = np.hstack([-labels[:, None] * folded, np.ones((len(folded), 1))])
     d = folded.shape[1]
