@@ -52,9 +52,9 @@ def test_arguments_in_the_wrong_order_are_told(folder_with_model):
         assert done.code == 1
         assert "it is text, perhaps a table; a model comes first, then the table" in done.err
     done = call("fit", "cars.novikoff", "--label", "sport_car", "--model", "m", folder=folder_with_model)
-    assert "is a model file, and a table is wanted here" in done.err
+    assert "is a model file, but a table is expected here" in done.err
     done = call("predict", "cars.novikoff", "cars.novikoff", folder=folder_with_model)
-    assert "is a model file, and a table is wanted here" in done.err
+    assert "is a model file, but a table is expected here" in done.err
 
 
 @pytest.fixture

@@ -16,4 +16,4 @@ def test_what_was_chosen_survives_a_file(learner, tmp_path):
     save(model, tmp_path / "model.novikoff")
     again = load(tmp_path / "model.novikoff")
     assert (again.run_, again.lead_, again.lead) == (model.run_, model.lead_, "auto")
-    assert "The validation part chose" in str(again.run_)
+    assert "chosen on the validation" in str(again.run_)

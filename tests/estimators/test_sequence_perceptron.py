@@ -229,7 +229,7 @@ def test_the_validation_part_chooses_the_epochs_and_all_is_learned():
     assert model.run_.epochs == int(np.argmin(errors)) + 1
     assert len(errors) in (model.run_.epochs + 2, 20)
     assert model.run_.n_rows == 40
-    assert "The validation part chose" in str(model.run_)
+    assert "chosen on the validation" in str(model.run_)
 
 
 def test_pruning_drops_features_without_weight_and_nothing_else():

@@ -51,7 +51,7 @@ def test_a_certificate_says_the_same_everywhere(scene):
     panel, page = scene.shown("certify")
     lab = run_as_json(parse_state(scene.state))["certificate"]
     assert lab["title"].lower() == certificate.verdict_in_words
-    assert lab["meaning"].lower() == certificate.meaning.replace("plane", "line")
+    assert lab["meaning"].lower() == certificate.meaning.replace("hyperplane", "line")
     words = [fact["words"] for fact in lab["facts"]]
     for fact in (certificate.margin_in_words, certificate.promise):
         if fact is not None:

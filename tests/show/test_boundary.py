@@ -55,7 +55,7 @@ def test_rows_in_the_way_are_ringed_when_nothing_separates():
     display = BoundaryDisplay.from_certificate(certify(xor, labels), xor, labels).plot()
     assert display.scores is None
     assert display.ringed.tolist() == [0, 1, 2, 3]
-    assert display.ax_.get_title().startswith("No plane")
+    assert display.ax_.get_title().startswith("No hyperplane")
 
 
 def test_mistakes_and_support_rows_are_marked():

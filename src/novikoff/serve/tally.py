@@ -17,13 +17,7 @@ ALARM = 0.01
 
 
 class MistakeCurve(msgspec.Struct):
-    """The mistakes after every `stride` examples; when there are too many points, every second one goes.
-
-    >>> curve = MistakeCurve()
-    >>> curve.add([True] * 3 + [False] * 2000)
-    >>> curve.stride, curve.mistakes[:3], curve.mistakes[-1]
-    (4, [3, 3, 3], 3)
-    """
+    """The mistakes after every `stride` examples; when there are too many points, every second one goes."""
 
     stride: int = 1
     examples: int = 0
@@ -31,7 +25,13 @@ class MistakeCurve(msgspec.Struct):
     mistakes: list[int] = []
 
     def add(self, flags: Sequence[bool]) -> None:
-        """Count examples, each of which was a mistake or not."""
+        """Count examples, each of which was a mistake or not.
+
+        >>> curve = MistakeCurve()
+        >>> curve.add([True] * 3 + [False] * 2000)
+        >>> curve.stride, curve.mistakes[:3], curve.mistakes[-1]
+        (4, [3, 3, 3], 3)
+        """
         start = 0
         while start < len(flags):
             step = min(self.stride - self.examples % self.stride, len(flags) - start)

@@ -56,12 +56,19 @@ class HeaviestDisplay(Display):
         ax = axes(ax, (6.8, min(1.6 + 0.3 * len(self.bars), 14)))
         weights = np.array([bar.weight for bar in self.bars])
         names = [bar.name if bar.label is None else f"{bar.name} → {bar.label}" for bar in self.bars]
-        against, favour = self.classes or ("against", "for")
-        for chosen, colour, hatch, speaks in (
-            (weights < 0, DARK, "//", f"speaks {'for ' if self.classes else ''}{against}"),
-            (weights > 0, LIGHT, "", f"speaks {'for ' if self.classes else ''}{favour}"),
+        against, favour = self.classes or ("other classes", "the class")
+        for chosen, colour, hatch, favoured in (
+            (weights < 0, DARK, "//", against),
+            (weights > 0, LIGHT, "", favour),
         ):
-            look = {"color": colour, "hatch": hatch, "edgecolor": "white", "linewidth": 0, "label": speaks, **kwargs}
+            look = {
+                "color": colour,
+                "hatch": hatch,
+                "edgecolor": "white",
+                "linewidth": 0,
+                "label": f"favours {favoured}",
+                **kwargs,
+            }
             ax.barh(np.flatnonzero(chosen), weights[chosen], **look)
         ax.axvline(0, color=INK, linewidth=1)
         ax.set_yticks(range(len(names)), names)

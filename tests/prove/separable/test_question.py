@@ -49,4 +49,4 @@ def test_an_obstruction_of_many_classes_speaks_of_rivals():
     assert "as Kesler's vectors cancel exactly: 1 x row 0 against b + 1 x row 1 against a = 0" in said
     assert "plane" not in said
     open_still = forged(certificate, verdict=Verdict.NOT_SEPARABLE, weak_separator=None)
-    assert "no weights give every row's own class strictly the largest score; whether some" in open_still.meaning
+    assert "no weights give every row's own class strictly the largest score; whether the data" in open_still.meaning

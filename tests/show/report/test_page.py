@@ -213,7 +213,7 @@ def test_every_verdict_has_a_report(verdict):
     page = certify_report(certificate, evidence, Names(("a b.csv",), label="kind"))
     check_harmless(page)
     words = text_of(page)
-    assert f"{verdict.value} ({certificate.arithmetic})" in words
+    assert certificate.verdict_in_words in words
     assert "novikoff check table.cert 'a b.csv'" in words
     assert ("Why nothing separates" in words) == (certificate.obstruction is not None)
     assert ("at most, by the theorem" in words) == (verdict is Verdict.SEPARABLE)
