@@ -39,8 +39,8 @@ def test_no_test_of_theirs_is_left_out(theirs):
 
 
 def test_it_is_accurate_in_every_container(theirs):
-    for container in containers(theirs):
-        theirs["test_perceptron_accuracy"](container)
+    tried = [theirs["test_perceptron_accuracy"](container) for container in containers(theirs)]
+    assert len(tried) >= 2  # their test asserts the accuracy itself
 
 
 def test_its_last_weights_are_those_of_the_textbook(theirs):
@@ -51,6 +51,7 @@ def test_its_last_weights_are_those_of_the_textbook(theirs):
 
 def test_there_are_no_probabilities(theirs):
     theirs["test_undefined_methods"]()
+    assert not hasattr(Perceptron(), "predict_proba")
 
 
 def test_a_penalty_is_refused(theirs):

@@ -14,7 +14,7 @@ def test_there_are_notebooks():
 
 
 @pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
-def test_a_notebook_runs(notebook, monkeypatch):
+def test_a_notebook_runs_and_prints_what_it_shows(notebook, monkeypatch, capsys):
     monkeypatch.chdir(FOLDER)
     cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
     names = {"__name__": "__main__"}
@@ -22,6 +22,9 @@ def test_a_notebook_runs(notebook, monkeypatch):
         if cell["cell_type"] == "code":
             source = "".join(cell["source"])
             exec(compile(source, f"{notebook.name}, cell {number}", "exec"), names)
+            for output in cell["outputs"]:
+                if output["output_type"] == "stream":
+                    assert capsys.readouterr().out.splitlines()[0] == "".join(output["text"]).splitlines()[0]
 
 
 @pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)

@@ -279,7 +279,11 @@ def test_another_format_is_refused_in_one_sentence(path, number):
 @pytest.mark.parametrize(
     ("name", "change", "words"),
     [
-        ("perceptron", lambda header: header.update(learner="os.system"), "'os.system', which is none of Perceptron"),
+        (
+            "perceptron",
+            lambda header: header.update(learner="os.system"),
+            "'os.system', which is not one of Perceptron",
+        ),
         (
             "perceptron",
             lambda header: header.update(classes=None),

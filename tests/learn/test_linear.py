@@ -130,7 +130,7 @@ def test_a_wrong_parameter_is_named(options, words):
 @pytest.mark.parametrize(
     ("X", "y", "words"),
     [
-        (np.eye(2), [0, 1], "label .*0.* in row 0 is none of -1 and .1"),
+        (np.eye(2), [0, 1], "label .*0.* in row 0 must be -1 or .1"),
         (np.eye(2), [1], "one label per row"),
         (np.empty((0, 2)), [], "no rows"),
         ([[1.0, math.nan]], [1], "NaN in row 0, column 1"),

@@ -1,4 +1,4 @@
-"""`novikoff lab`: a page on which one sees the perceptron learn."""
+"""`novikoff lab`: the lab, an interactive demo."""
 
 from pathlib import Path
 from typing import Any
@@ -30,10 +30,10 @@ PORT = 1962
 )
 @options.answering
 def lab(link: str | None, port: int | None, browser: bool, folder: Path | None, output: Output) -> Result | None:
-    """Serve a page on which one sees the perceptron learn, and its proof beside it, until Ctrl-C.
+    """Serve the lab, an interactive demo of the perceptron and its proof, until Ctrl-C.
 
-    Put red and blue points, or choose a scene; then step through the algorithm. The page is served to this machine
-    only, on 127.0.0.1. LINK is a link that the page gave out: its scene is opened, whatever its port was.
+    Place red and blue points, or choose a scene, and step through the algorithm. The page is served to this machine
+    only, on 127.0.0.1. LINK is a link from the page: its scene is opened.
     """
     if folder is not None:
         from novikoff.lab.export import export

@@ -264,6 +264,6 @@ def check_labels(y: ArrayLike, n_rows: int, n_classes: int) -> NDArray[Any]:
         good = (labels == 1) | (labels == -1) if n_classes == 2 else (labels >= 0) & (labels < n_classes)
     if not good.all():
         row = int(np.flatnonzero(~good)[0])
-        wanted = "-1 and +1" if n_classes == 2 else f"0 to {n_classes - 1}"
-        raise ValueError(f"label {labels.tolist()[row]!r} in row {row} is none of {wanted}")
+        wanted = "-1 or +1" if n_classes == 2 else f"a whole number from 0 to {n_classes - 1}"
+        raise ValueError(f"label {labels.tolist()[row]!r} in row {row} must be {wanted}")
     return np.ascontiguousarray(labels, dtype=np.int8 if n_classes == 2 else np.int64)

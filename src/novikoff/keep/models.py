@@ -125,7 +125,7 @@ def load_plain(path: str | os.PathLike[str], **functions: Callable[..., Any]) ->
     path = Path(path)
     learner = parts.header.get("learner")
     if type(learner) is not str or learner not in CODECS:
-        raise ModelFileError(f"{path} has a model of {learner!r:.60}, which is none of {', '.join(CODECS)}")
+        raise ModelFileError(f"{path} has a model of {learner!r:.60}, which is not one of {', '.join(CODECS)}")
     try:
         check_room(parts.header, path.stat().st_size)
         own = {name: value for name, value in parts.header.items() if name not in ABOUT_THE_FILE}

@@ -120,7 +120,7 @@ def held_out_part(options: Options, start: Any = None) -> "HeldOut | None":
     """Which rows are held out."""
     for name, aside in (("held_out", options.held_out is not None), ("early_stopping", options.early_stopping)):
         if aside and start is not None:
-            raise ValueError(f"{name} needs a new start: rows that are put aside now may have been learned before")
+            raise ValueError(f"{name} needs a new start: rows that are held out now may have been learned before")
     if options.held_out is None or hasattr(options.held_out, "which"):
         return options.held_out
     from novikoff.data.held_out import HeldOut

@@ -381,7 +381,7 @@ def test_time_may_run_out_and_nothing_is_guessed():
         ([[1.0], [2.0]], [1, -1], {"tolerance": 0.0}, "tolerance=0.0"),
         ([[1.0], [2.0]], [1, -1], {"time_limit": -1}, "time_limit=-1"),
         ([[1.0], [2.0]], [1, -1], {"kernel": "rbf"}, "kernel='rbf' needs gamma="),
-        ([[1.0], [2.0]], [1, -1], {"kernel": "sigmoid"}, "kernel='sigmoid' is none of"),
+        ([[1.0], [2.0]], [1, -1], {"kernel": "sigmoid"}, "kernel='sigmoid' is not one of"),
         ([[1.0], [2.0]], [1, -1], {"gamma": 1.0}, "belongs to a kernel"),
         ([[2**53 + 1], [2**53]], [1, -1], {}, "row 0, column 0 of X is 9007199254740993"),
         ([[1, 0.5], [2**60 + 1, 0.5]], [1, -1], {}, "row 1, column 0 of X is 1152921504606846977"),

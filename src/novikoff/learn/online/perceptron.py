@@ -106,7 +106,7 @@ class OnlinePerceptron(OnlineMemory):
     ) -> None:
         if isinstance(lead, str) and lead == "auto":
             raise ValueError(
-                'lead="auto" judges by rows that are put aside, and a stream has none to spare; let two models learn '
+                'lead="auto" needs validation rows, and a stream has none to spare; let two models learn '
                 "it, with lead=0 and lead=0.2, say, and keep the one whose predictions were wrong less often"
             )
         check_options(tie=tie, lead=lead)

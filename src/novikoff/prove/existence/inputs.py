@@ -110,7 +110,7 @@ def _glm_family(model: Any) -> str:
         return "log-binomial"
     if name in GLM_FAMILIES and link == "Log":
         return GLM_FAMILIES[name]
-    raise ValueError(f"a GLM of the family {name} with the link {link} is none of those that existence knows")
+    raise ValueError(f"a GLM of the family {name} with the link {link} is not supported by existence")
 
 
 def _ordered(model: Any, codes: Any) -> Any:

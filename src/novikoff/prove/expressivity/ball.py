@@ -243,7 +243,7 @@ def _same_examples(X: Any, y: Any, about: BallData | None, inside: Any) -> Label
     found = BallData.of(examples)
     claim(_kinds(about) == _kinds(found), "data", f"it is about {about!r:.300}, and these are {found!r:.300}")
     if _kinds(inside) not in map(_kinds, found.classes):
-        raise CertificateError(f"the class inside, {inside!r:.60}, is none of the two labels")
+        raise CertificateError(f"the class inside, {inside!r:.60}, is not one of the two labels")
     return examples
 
 

@@ -209,7 +209,7 @@ PARTS = {
 def check_parts(certificate: ProgramCertificate) -> None:
     """Refuse a certificate that lacks something, has too much, or numbers that do not fit its program."""
     if not isinstance(certificate.claim, str) or certificate.claim not in PARTS:
-        raise CertificateError(f"the claim {certificate.claim!r:.60} is none of {', '.join(CLAIMS)}")
+        raise CertificateError(f"the claim {certificate.claim!r:.60} is not one of {', '.join(CLAIMS)}")
     n, m_ub, m_eq, _ = certificate.about
     for name in WITNESSES:
         if (getattr(certificate, name) is not None) != (name in PARTS[certificate.claim]):

@@ -66,7 +66,7 @@ class ExactKernel:
         """The kernel with what it needs; what is wrong, missing or not needed is an error."""
         if form not in FORMS:
             raise ValueError(
-                f"kernel={form!r} is none of {', '.join(FORMS)}; for another one pass its matrix with "
+                f"kernel={form!r} is not one of {', '.join(FORMS)}; for another one pass its matrix with "
                 'kernel="precomputed"'
             )
         needed = {"poly": ("gamma", "degree", "coef0"), "rbf": ("gamma",), "laplacian": ("gamma",)}.get(form, ())

@@ -169,7 +169,7 @@ class SearchLimits:
         """Why to stop now, in words; empty if there is no reason."""
         if margin_at_most < self.min_margin:
             return "the margin asked for is ruled out"
-        return "the time is used up" if self.clock.is_over() else ""
+        return "the time limit was reached" if self.clock.is_over() else ""
 
 
 class Proofs:
