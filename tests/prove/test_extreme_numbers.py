@@ -54,7 +54,7 @@ def in_both_forms(X):
 @given(tables(8), st.lists(WHOLE, min_size=8, max_size=8), WHOLE)
 @example(BOTH, [1] * 8, 0)
 @example(np.tile([MAX, MAX, -MAX, -MAX, 5e-324, 1.0, -1.0, 0.0], (2, 1)), [1, 1, 1, 1, 1, 1, 1, 1], 0)
-@settings(max_examples=150)
+@settings(max_examples=60)
 def test_signs_and_the_smallest_product_are_those_of_fractions(X, w, bias):
     y = np.where(np.arange(len(X)) % 2, -1, 1)
     exact = [int(label) * (product(row, w) + bias) for row, label in zip(X, y, strict=True)]
@@ -103,7 +103,7 @@ def test_a_point_with_both_labels_is_never_separable(form):
 
 @given(tables(4), st.lists(WHOLE, min_size=4, max_size=4).filter(any))
 @example(BOTH[:, [0, 1, 4, 5]], [1, 1, 1, 1])
-@settings(max_examples=60)
+@settings(max_examples=30)
 def test_a_pass_over_blocks_sees_every_row_that_contradicts_a_plane(X, w):
     X, y = np.vstack([X, np.eye(4)[:1], -np.eye(4)[:1]]), [*np.arange(len(X)) % 2, 1, 0]
     exact = [(1 if label else -1) * product(row, w) for row, label in zip(X, y, strict=True)]
@@ -121,7 +121,7 @@ def test_a_pass_over_blocks_sees_every_row_that_contradicts_a_plane(X, w):
 
 
 @given(tables(3), st.lists(WHOLE, min_size=3, max_size=3))
-@settings(max_examples=100)
+@settings(max_examples=40)
 def test_margins_of_inequalities_are_those_of_fractions(rows, x):
     exact = [product(row, x) for row in rows]
     found = margin_square(rows, x)

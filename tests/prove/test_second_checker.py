@@ -81,7 +81,7 @@ def is_accepted(check_text, text, refusal):
     return True
 
 
-def disagreements(text, data, first, words, most=250):
+def disagreements(text, data, first, words, most=150):
     for what, mutant in mutants(text, words=words, most=most):
         by_first = is_accepted(first, mutant, CertificateError)
         if by_first != is_accepted(lambda text: check(text, data), mutant, Refused):

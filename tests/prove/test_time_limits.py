@@ -15,10 +15,10 @@ from novikoff.prove.existence import rows
 from novikoff.prove.existence.conclude import Estimate
 from novikoff.prove.existence.families import Cone
 from novikoff.prove.existence.rows import NullSpace
-from novikoff.prove.existence.search.face import ScaledCone
 from novikoff.prove.separable import kernels, products
 from novikoff.prove.separable.question import Verdict
 from novikoff.prove.separable.search import cutting_planes, wolfe, working_set
+from novikoff.prove.separable.search.scaled import ScaledRows
 from novikoff.prove.separable.search.working_set import Claims
 from tests.clock import Clock
 
@@ -32,7 +32,7 @@ WORK = [
     (wolfe, "_affine_minimiser", 1.0),
     (scipy.optimize, "linprog", 1.0),
     (Cone, "signs", 1.0),
-    (ScaledCone, "signs", 1.0),
+    (ScaledRows, "signs", 1.0),
     (NullSpace, "times", 0.01),  # of one row
     (kernels.Products, "_whole", 1.0),
     (kernels.Products, "exponents", 1.0),

@@ -110,7 +110,7 @@ def test_the_same_examples_in_other_types_are_the_same():
     ANSWERS["a ball of numbers"].check(X, np.array(y, dtype=float))
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(labelled_points())
 def test_every_answer_passes_its_own_check(data):
     X, held = data

@@ -38,7 +38,7 @@ def exists(X, held):
     return exact_lp.best_worst(lifted(X, held)).value > 0
 
 
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(labelled_points())
 def test_a_ball_is_found_exactly_if_there_is_one(data):
     X, held = data

@@ -113,7 +113,7 @@ def test_a_system_on_the_edge_of_float64_is_answered_with_proof():
 
 
 @given(st.data())
-@settings(max_examples=150)
+@settings(max_examples=60)
 def test_every_answer_passes_its_own_check(data):
     d, n = data.draw(st.integers(1, 3)), data.draw(st.integers(1, 6))
     number = st.sampled_from(

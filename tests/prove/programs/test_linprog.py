@@ -11,12 +11,13 @@ from scipy import sparse
 from scipy.optimize import linprog as highs
 
 from novikoff.prove.exact.document import CertificateError
+from novikoff.prove.exact.ratios import Ratios
 from novikoff.prove.programs.check import ProgramCertificate, ProgramData
-from novikoff.prove.programs.program import Ratios, read_program
+from novikoff.prove.programs.program import read_program
 from novikoff.prove.programs.search import linprog as solver
-from novikoff.prove.programs.search.highs import BASIC, LOWER, Guess
 from novikoff.prove.programs.search.linprog import linprog
-from novikoff.prove.programs.search.simplex import Decision
+from novikoff.prove.separable.search.highs import BASIC, LOWER, Guess
+from novikoff.prove.separable.search.simplex import Decision
 from tests.exact_lp import answer, maximise
 
 INFINITY = float("inf")
@@ -372,7 +373,7 @@ def test_a_slightly_wrong_optimum_is_not_called_exact():
         ({"c": [1], "bounds": [(0, np.nan)]}, "the upper bound of variable 0 is nan"),
         ({"c": [1], "bounds": [(INFINITY, None)]}, "the lower bound of variable 0 is inf"),
         ({"c": [1], "method": "simplex"}, "but this solver has only 'highs' and 'perceptron'"),
-        ({"c": [1, 1], "A_ub": sparse.csr_array([[0.0, INFINITY]]), "b_ub": [1]}, "not finite in row 0, column 1"),
+        ({"c": [1, 1], "A_ub": sparse.csr_array([[0.0, INFINITY]]), "b_ub": [1]}, "the value inf in row 0, column 1"),
         ({"c": [1], "options": {"tol": 1}}, "unknown option 'tol'"),
         ({"c": [1], "options": {"tolerance": 0}}, "option 'tolerance' is 0"),
     ],

@@ -185,7 +185,7 @@ def test_what_is_known_when_the_time_is_over_is_called_approximate(monkeypatch):
 
 
 def test_fractions_whose_common_denominator_fills_the_memory_are_refused(monkeypatch):
-    from novikoff.prove.programs import program as ratios
+    from novikoff.prove.exact import ratios
 
     monkeypatch.setattr(ratios, "MOST_BITS", 1000)
     long = replace(proved(SMALL), x=[Fraction(1, 3**200), Fraction(1, 5**200)])

@@ -41,7 +41,7 @@ def both_classes(table):
     return len(set(np.asarray(table[1]).tolist())) == 2
 
 
-@settings(max_examples=200)
+@settings(max_examples=80)
 @given(tables().filter(both_classes), st.booleans())
 def test_the_verdict_is_that_of_an_exact_linear_program_always(table, fit_intercept):
     X, y = table
@@ -51,7 +51,7 @@ def test_the_verdict_is_that_of_an_exact_linear_program_always(table, fit_interc
     certificate.check(X, y)
 
 
-@settings(max_examples=100)
+@settings(max_examples=40)
 @given(tables().filter(both_classes), st.booleans())
 def test_the_diverging_columns_and_their_signs_are_those_of_exact_linear_programs(table, fit_intercept):
     X, y = table

@@ -12,13 +12,13 @@ from scipy import sparse
 
 from novikoff import CertificateError, Verdict, certify
 from novikoff.data import read
-from novikoff.data.svmlight import write_svmlight
 from novikoff.features import examples
 from novikoff.features.encode import learn_encoding
 from novikoff.prove.separable.in_blocks import InBlocks
 from novikoff.prove.separable.search import kernel, working_set
 from tests.memory import FRUGAL
 from tests.prove.separable.certificates import forged
+from tests.svmlight import write_svmlight
 from tests.tables import tables, zero_cell_table
 
 
@@ -72,7 +72,7 @@ FAR_APART = [
 ]
 
 
-@settings(max_examples=80)
+@settings(max_examples=40)
 @example(FAR_APART[0], True, 1, 60, np.asarray, 5)
 @example(FAR_APART[1], True, 7, 60, np.asarray, 5)
 @example(FAR_APART[2], True, 1, 60, np.asarray, 5)

@@ -39,9 +39,9 @@ def categories(n_rows=300, n_columns=8):
 
 
 SEARCHES = {
-    "a plane or an obstruction": lambda points, clock: decide(Face(points, np.arange(points.n_points)), clock),
+    "a plane or an obstruction": lambda points, clock: decide(Face(points), clock),
     "what lies beyond": lambda points, clock: reduce_faces(
-        points, decide(Face(points, np.arange(points.n_points)), Clock(None)).obstruction, clock
+        points, decide(Face(points), Clock(None)).obstruction, clock
     ),
 }
 
@@ -58,7 +58,7 @@ def test_a_search_stops_within_a_few_looks_at_the_clock_after_its_time(name, lim
 def test_what_is_found_in_any_time_is_proved(monkeypatch):
     monkeypatch.setattr(gordan, "SMALL", 0)
     points = categories()
-    first = decide(Face(points, np.arange(points.n_points)), Clock(None)).obstruction
+    first = decide(Face(points), Clock(None)).obstruction
     settled = []
     for limit in (0, 3, 10, 30, 100, 1000):
         found = reduce_faces(points, first, Clock(limit, now=Ticking()))
@@ -98,7 +98,7 @@ def in_one_column(random, X, used):
 def test_columns_of_zeros_cost_nothing_when_data_overlap():
     X, y = wide(200, 20, at_random)
     points = Points.of(X, y)
-    answer = decide(Face(points, np.arange(200)), Clock(None))
+    answer = decide(Face(points), Clock(None))
     found = reduce_faces(points, answer.obstruction, Clock(None))
     assert found.settled
     assert found.weak_separator is None
@@ -109,7 +109,7 @@ def test_columns_of_zeros_cost_nothing_when_data_overlap():
 def test_columns_of_zeros_cost_nothing_when_data_are_quasi_separable():
     X, y = wide(200, 20, in_one_column)
     points = Points.of(X, y)
-    answer = decide(Face(points, np.arange(200)), Clock(None))
+    answer = decide(Face(points), Clock(None))
     found = reduce_faces(points, answer.obstruction, Clock(None))
     assert found.settled
     assert len(found.weak_separator) == WIDE + 1

@@ -115,7 +115,7 @@ def test_the_exact_nearest_point_gives_up_when_time_is_over():
 def test_facial_reduction_ends_with_a_weak_separator_or_a_spanning_obstruction(table):
     X, y = table
     points = Points.of(X, y)
-    answer = decide(Face(points, np.arange(len(y))), Clock(None))
+    answer = decide(Face(points), Clock(None))
     assume(answer.obstruction is not None)
     beyond = reduce_faces(points, answer.obstruction, Clock(None))
     assert beyond.settled

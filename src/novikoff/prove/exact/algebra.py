@@ -1,7 +1,7 @@
 """Exact linear algebra on whole numbers and fractions, through python-flint."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from operator import mul
 from typing import Any, overload
@@ -22,6 +22,13 @@ LONG = 20_000
 MOST_TO_SHORTEN = 500_000_000
 
 
+def as_matrix(rows: Iterable[Iterable[Any]]) -> Any:
+    """Rows of whole numbers as FLINT's matrix (fmpz_mat)."""
+    from flint import fmpz_mat
+
+    return fmpz_mat([list(map(int, row)) for row in rows])
+
+
 @overload
 def null_vectors(rows: Sequence[Whole], dimension: int) -> list[list[int]]: ...
 @overload
@@ -29,22 +36,20 @@ def null_vectors(rows: Sequence[Whole], dimension: int, clock: Clock) -> list[li
 def null_vectors(rows: Sequence[Whole], dimension: int, clock: Clock | None = None) -> list[list[int]] | None:
     """A basis, in whole numbers, of the vectors that are orthogonal to all rows; short ones if that is quick.
 
-    With a clock, None if the time is used up. Its numbers can have very many digits: a basis that has too many for
+    With a clock, None if time runs out. Its numbers can have very many digits: a basis that has too many for
     the memory is None as well or, without a clock, a MemoryError.
 
     >>> null_vectors([[1, 2, 3]], 3)
     [[1, 1, -1], [2, -1, 0]]
     """
-    from flint import fmpz_mat
-
     if not rows:
         return _unit_vectors(dimension)
-    matrix = fmpz_mat([list(map(int, row)) for row in rows])
+    matrix = as_matrix(rows)
     while True:  # until the prime is lucky: then as many rows are independent, and the basis is orthogonal to all
         basis = _null_vectors(matrix, clock or Clock(None))
         if basis is None and clock is None:
             raise MemoryError("a basis of what is orthogonal to these rows has more digits than fit into memory")
-        if not basis or not any((matrix * fmpz_mat(basis).transpose()).entries()):
+        if not basis or not any((matrix * as_matrix(basis).transpose()).entries()):
             return basis if not basis else _shortened(basis)
 
 
@@ -54,18 +59,16 @@ def only_null_vector(rows: Sequence[Whole], dimension: int, clock: Clock) -> lis
     >>> only_null_vector([[1, 2]], 2, Clock(None))
     [2, -1]
     """
-    from flint import fmpz_mat
-
     if dimension == 1 and not rows:
         return [1]
     if len(rows) < dimension - 1:
         return None
-    matrix = fmpz_mat([list(map(int, row)) for row in rows])
+    matrix = as_matrix(rows)
     chosen = independent(matrix, clock)
     if chosen is None or len(chosen.rows) != dimension - 1:
         return None
     basis = null_vectors_of(matrix, chosen, clock)
-    if not basis or any((matrix * fmpz_mat(basis).transpose()).entries()):
+    if not basis or any((matrix * as_matrix(basis).transpose()).entries()):
         return None
     return _primitive(basis[0])
 
@@ -103,13 +106,11 @@ def _unit_vectors(dimension: int) -> list[list[int]]:
 
 def _shortened(basis: list[list[int]]) -> list[list[int]]:
     """The same lattice with shorter vectors, unless that would take long."""
-    from flint import fmpz_mat
-
     vectors = [_primitive(vector) for vector in basis]
     bits = max(max(map(abs, vector)) for vector in vectors).bit_length()
     if len(vectors) ** 2 * len(vectors[0]) * bits > MOST_TO_SHORTEN:
         return vectors
-    return [[int(v) for v in vector] for vector in fmpz_mat(vectors).lll().tolist()]
+    return [[int(v) for v in vector] for vector in as_matrix(vectors).lll().tolist()]
 
 
 def rank(rows: Sequence[Whole]) -> int:
@@ -118,9 +119,7 @@ def rank(rows: Sequence[Whole]) -> int:
     >>> rank([[1, 2], [2, 4]])
     1
     """
-    from flint import fmpz_mat
-
-    return int(fmpz_mat([list(map(int, row)) for row in rows]).rank()) if rows else 0
+    return int(as_matrix(rows).rank()) if rows else 0
 
 
 def spans(some: Sequence[Whole], every: Sequence[Whole], clock: Clock) -> bool:
@@ -133,14 +132,14 @@ def spans(some: Sequence[Whole], every: Sequence[Whole], clock: Clock) -> bool:
 
     if not some or not every:
         return not any(map(any, every))
-    matrix, others = (fmpz_mat([list(map(int, row)) for row in rows]) for rows in (some, every))
+    matrix, others = as_matrix(some), as_matrix(every)
     while True:
         basis = _null_vectors(matrix, clock)
         if basis is None and math.isinf(clock.left()):
             raise MemoryError("a basis of what is orthogonal to these rows has more digits than fit into memory")
         if basis is None:
             raise OutOfTimeError
-        normals = fmpz_mat(basis).transpose() if basis else fmpz_mat(matrix.ncols(), 0)
+        normals = as_matrix(basis).transpose() if basis else fmpz_mat(matrix.ncols(), 0)
         if not any((others * normals).entries()):
             return True  # some independent rows span all that is orthogonal to the normals
         if not any((matrix * normals).entries()):
@@ -153,14 +152,12 @@ def rank_at_least(rows: Sequence[Whole], clock: Clock) -> int:
     >>> rank_at_least([[1, 2], [2, 4]], Clock(None))
     1
     """
-    from flint import fmpz_mat
-
-    chosen = independent(fmpz_mat([list(map(int, row)) for row in rows]), clock) if rows else None
+    chosen = independent(as_matrix(rows), clock) if rows else None
     return 0 if chosen is None else len(chosen.rows)
 
 
 def solution(columns: Sequence[Whole], target: Whole, clock: Clock | None = None) -> list[Fraction] | None:
-    """Some numbers that combine the columns to the target, or None if there are none or the time is used up.
+    """Some numbers that combine the columns to the target, or None if there are none or time runs out.
 
     >>> solution([[1, 0], [1, 2]], [3, 4])
     [Fraction(1, 1), Fraction(2, 1)]
@@ -169,8 +166,7 @@ def solution(columns: Sequence[Whole], target: Whole, clock: Clock | None = None
     """
     from flint import fmpz_mat
 
-    matrix = fmpz_mat([list(map(int, column)) for column in columns]).transpose()
-    right = fmpz_mat([[int(value)] for value in target])
+    matrix, right = as_matrix(columns).transpose(), as_matrix([target]).transpose()
     clock = clock or Clock(None)
     for _ in range(TRIES):
         chosen = independent(matrix, clock)
@@ -188,7 +184,7 @@ def solution(columns: Sequence[Whole], target: Whole, clock: Clock | None = None
 
 
 def regular_solution(matrix: Any, right: Any, clock: Clock) -> Fractions | None:
-    """The solution of a square system (of fmpz_mat) that has just one; None if the time is used up.
+    """The solution of a square system (of fmpz_mat) that has just one; None if time runs out.
 
     ZeroDivisionError if it has many, or none.
     """

@@ -29,7 +29,7 @@ def exact_matrix(X: Any) -> Any:
     entries = rows.data if hasattr(rows, "tocsr") else rows
     if not np.isfinite(entries).all():
         index = tuple(int(i) for i in np.argwhere(~np.isfinite(entries))[0])
-        row, column = _place_in(rows)(index)
+        row, column = place_in(rows)(index)
         raise ValueError(
             f"X contains NaN or infinity in row {row}, column {column}; impute or drop it before certifying"
         )
@@ -42,7 +42,7 @@ def exact_numbers(X: Any) -> Any:
         rows = without_repeats(as_csr(X))
         if rows.dtype in (np.float32, np.float64):
             return rows
-        data = exact_floats(rows.data, "X", finite=False, place=_place_in(rows))
+        data = exact_floats(rows.data, "X", finite=False, place=place_in(rows))
         return type(rows)((data, rows.indices, rows.indptr), shape=rows.shape)
     if hasattr(X, "columns") and len(getattr(X, "shape", ())) == 2:
         rows = _of_a_frame(X)
@@ -73,7 +73,7 @@ def _of_a_frame(frame: Any) -> NDArray[Any]:
     return np.column_stack([column(j) for j in range(frame.shape[1])]) if frame.shape[1] else np.empty(frame.shape)
 
 
-def _place_in(rows: Any) -> Callable[[Index], Index]:
+def place_in(rows: Any) -> Callable[[Index], Index]:
     """Where in a matrix an entry stands: in a CSR, the one that is stored in some place."""
     if not hasattr(rows, "tocsr"):
         return lambda index: index
@@ -106,7 +106,7 @@ answer is about the numbers that you mean
         except OverflowError:
             floats = np.array([_float(value) for value in given.ravel()]).reshape(given.shape)
     if finite:
-        _refuse_first(~np.isfinite(floats) & ~_beyond(given, floats), floats, name)
+        _refuse_first(~np.isfinite(floats) & ~_beyond(given, floats), floats, name, place)
     _refuse_rounded(given, floats, name, place)
     return floats + 0.0  # -0.0 is 0.0
 
@@ -156,10 +156,12 @@ def _is_infinite(value: Any) -> bool:
     return isinstance(value, Decimal) and not value.is_finite()
 
 
-def _refuse_first(wrong: NDArray[np.bool_], floats: Floats, name: str) -> None:
+def _refuse_first(wrong: NDArray[np.bool_], floats: Floats, name: str, place: Callable[[Index], Index]) -> None:
     if wrong.any():
         index = tuple(int(i) for i in np.argwhere(wrong)[0])
-        raise ValueError(f"{name} has the value {floats[index]} in {place_of(index)}; every number must be finite")
+        raise ValueError(
+            f"{name} has the value {floats[index]} in {place_of(place(index))}; every number must be finite"
+        )
 
 
 def _refuse_rounded(given: NDArray[Any], floats: Floats, name: str, place: Callable[[Index], Index]) -> None:

@@ -58,12 +58,21 @@ PRIME = small_prime()
 
 
 class Echelon(NamedTuple):
-    """Independent rows and columns of a matrix, as many as its rank, and random vectors, the columns of `normals`, that
-    are orthogonal to all."""
+    """Independent rows and columns of a matrix, as many as its rank, and its echelon form."""
 
     rows: list[int]
     columns: list[int]
-    normals: Floats
+    upper: Floats
+
+    def normals(self) -> Floats:
+        """Random vectors, the columns, that are orthogonal to all rows: random numbers in the columns that lead no row,
+        and what follows from them in the others."""
+        normals = random_residues(self.upper.shape[1])
+        normals[self.columns] = 0.0
+        for row, column in reversed(list(enumerate(self.columns))):
+            total = centred(centred(self.upper[row, column + 1 :, None] * normals[column + 1 :]).sum(axis=0))
+            normals[column] = centred(-total * centred(float(pow(int(self.upper[row, column]), -1, PRIME))))
+        return normals
 
 
 def centred(numbers: Any, prime: int | None = None) -> Any:
@@ -85,7 +94,7 @@ def eliminated(matrix: Floats, prime: int | None = None) -> Echelon:
     """The echelon form of a matrix of residues.
 
     >>> found = eliminated(np.array([[0.0, 2, 4], [0, 1, 2], [0, 1, 3]]))
-    >>> found.rows, found.columns, found.normals[1:].any()
+    >>> found.rows, found.columns, found.normals()[1:].any()
     ([0, 2], [1, 2], np.False_)
     """
     A, p = np.array(matrix, dtype=np.float64), prime or PRIME
@@ -102,7 +111,7 @@ def eliminated(matrix: Floats, prime: int | None = None) -> Echelon:
             for i in range(1, k):
                 rest[i] = centred(rest[i] - lower[i, :i] @ rest[:i], p)
             rest[k:] = centred(rest[k:] - lower[k:] @ rest[:k], p)
-    return Echelon(order[: len(columns)].tolist(), columns, _normals(A[: len(columns)], columns, p))
+    return Echelon(order[: len(columns)].tolist(), columns, A[: len(columns)])
 
 
 def _panel(panel: Floats, rank: int, A: Floats, order: NDArray[np.int64], p: int) -> tuple[list[int], Floats]:
@@ -128,17 +137,6 @@ def _panel(panel: Floats, rank: int, A: Floats, order: NDArray[np.int64], p: int
         lower[k + 1 :, k] = times
         columns.append(column)
     return columns, lower[:, : len(columns)]
-
-
-def _normals(upper: Floats, columns: list[int], p: int) -> Floats:
-    """Random numbers in the columns that lead no row, and what follows from them in the others."""
-    normals = random_residues(upper.shape[1])
-    normals[columns] = 0.0
-    for row in range(len(columns) - 1, -1, -1):
-        column = columns[row]
-        total = centred(centred(upper[row, column + 1 :, None] * normals[column + 1 :], p).sum(axis=0), p)
-        normals[column] = centred(-total * centred(float(pow(int(upper[row, column]), -1, p)), p), p)
-    return normals
 
 
 def random_residues(size: int) -> Floats:
@@ -200,7 +198,7 @@ def drawn_prime() -> int:
 def lifted(matrix: Any, right: Any, clock: Clock) -> Fractions | None:
     """The solution of a regular square system, for every column of the right-hand side.
 
-    None if the time, or the memory that this may take, is used up; a ZeroDivisionError if the system is not regular.
+    None if the time, or the memory allowed for it, runs out; a ZeroDivisionError if the system is not regular.
 
     >>> from flint import fmpz_mat
     >>> lifted(fmpz_mat([[2, 0], [1, 3]]), fmpz_mat([[1], [1]]), Clock(None))

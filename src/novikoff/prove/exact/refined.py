@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novikoff.engine.clock import Clock
-from novikoff.prove.exact.algebra import regular_solution
+from novikoff.prove.exact.algebra import as_matrix, regular_solution
 from novikoff.prove.exact.modular import denominator_of
 
 Numbers = NDArray[Any]
@@ -102,6 +102,12 @@ class WholeMatrix(NamedTuple):
         indptr = np.append(0, np.cumsum(kept))[self.indptr]
         return WholeMatrix(self.data[kept], place[self.indices[kept]], indptr, len(columns))
 
+    def written_out(self) -> Any:
+        """The same as FLINT's matrix."""
+        table = np.zeros((self.n_rows, self.n_columns), dtype=object)
+        np.add.at(table, (np.repeat(np.arange(self.n_rows), np.diff(self.indptr)), self.indices), self.data)
+        return as_matrix(table.tolist())
+
     def row(self, row: int) -> dict[int, int]:
         """The entries of a row."""
         part = slice(int(self.indptr[row]), int(self.indptr[row + 1]))
@@ -118,6 +124,8 @@ class WholeMatrix(NamedTuple):
     def times(self, vector: Any) -> Numbers:
         """The product with a vector of whole numbers, exactly; both in 64 bits if all of it fits."""
         numbers = vector if isinstance(vector, np.ndarray) else np.array(vector, dtype=object)
+        if not numbers.any():
+            return np.zeros(self.n_rows, dtype=self.data.dtype)
         most = max(self.largest, 1) * max(int(np.diff(self.indptr).max(initial=0)), 1)
         if self.data.dtype == object or int(max(numbers.max(initial=0), -numbers.min(initial=0))) * most >= SAFE:
             terms = self.data.astype(object) * numbers.astype(object)[self.indices]
@@ -393,14 +401,10 @@ def _full_factors(columns: Any) -> Callable[[Floats, bool], Floats]:
 
 def by_elimination(matrix: WholeMatrix, right: Any, clock: Clock) -> Solution | None:
     """The solution of a small system without floats; None if it has many, or none, or is not small."""
-    from flint import fmpz_mat
-
     if matrix.n_rows > MOST_DENSE:
         return None
-    table = np.zeros((matrix.n_rows, matrix.n_columns), dtype=object)
-    np.add.at(table, (np.repeat(np.arange(matrix.n_rows), np.diff(matrix.indptr)), matrix.indices), matrix.data)
     try:
-        found = regular_solution(fmpz_mat(table.tolist()), fmpz_mat([[int(value)] for value in right]), clock)
+        found = regular_solution(matrix.written_out(), as_matrix([right]).transpose(), clock)
     except ZeroDivisionError:
         return None
     return None if found is None else Solution([int(n) for n in found.numerators.entries()], int(found.denominator))

@@ -210,7 +210,7 @@ def read_labels(y: Any) -> list[Label]:
 
 
 def read_label(value: Any, row: int | None = None) -> Label:
-    """One label; raises ValueError for None, NaN and whatever is neither text nor a number."""
+    """One label; raises ValueError for None, NaN and what is neither text nor a number."""
     plain = value.item() if isinstance(value, np.generic) else value
     where = "" if row is None else f" in row {row}"
     if isinstance(plain, str | bool):

@@ -103,7 +103,7 @@ def is_shattered(points: ArrayLike, family: str, *, sides: int | None = None) ->
         return rank([[*row, 1] for row in rows]) == len(rows)
     if family == "boxes":
         return not any(_is_in_the_box(row, [*rows[:i], *rows[i + 1 :]]) for i, row in enumerate(rows))
-    # Whatever shatters all points shatters some of them.
+    # What shatters all points shatters some of them.
     part = rows[: vc_dimension(family, 2, sides) + 1]
     return len(_masks(part, family, sides)) == 1 << len(part) and len(part) == len(rows)
 
@@ -279,7 +279,7 @@ def enough_examples(
     """So many independent rows are enough for at most this share of errors on new ones, with this confidence.
 
     With `mistakes`, the bound (R/gamma)^2 of `mistake_bound`: then the last weights of a perceptron that has converged
-    are determined by at most so many rows, whatever the dimension (compression). With `dimension`, the number of
+    are determined by at most so many rows, in any dimension (compression). With `dimension`, the number of
     coordinates of a row, the bias not counted: then *every* plane that has all rows on their side will do (Vapnik and
     Chervonenkis 1971; Blumer, Ehrenfeucht, Haussler and Warmuth 1989), with Cover's count of the dichotomies. Both
     assume that some plane separates all rows there ever will be, the first one with the margin gamma.

@@ -30,7 +30,8 @@ from novikoff.prove.exact.document import (
     written,
 )
 from novikoff.prove.exact.floats import nearest_float
-from novikoff.prove.programs.program import Program, Ratios, Vector, WholeRows, common_denominator, dot, read_program
+from novikoff.prove.exact.ratios import Ratios, Vector, WholeRows, common_denominator, dot
+from novikoff.prove.programs.program import Program, read_program
 from novikoff.say.certificates import in_arithmetic
 from novikoff.say.words import counted
 

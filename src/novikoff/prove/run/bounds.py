@@ -250,7 +250,7 @@ class ScaledPoints:
     def at_most(self, v: Floats) -> tuple[float, float]:
         """A number not below f(v), and one not below ||xi||.
 
-        A product of m terms, in whatever order it is summed, is off by at most m u sum |z_ij v_j| <= m u R ||v|| to
+        A product of m terms, summed in any order, is off by at most m u sum |z_ij v_j| <= m u R ||v|| to
         first order (u the unit roundoff); m + 8 also pays for the second order, for the subtraction from 1 and for
         what underflows. So each xi_i is raised by that. Lengths are off by a few u, because `fsum` adds exactly.
         """

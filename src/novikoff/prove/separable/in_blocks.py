@@ -228,7 +228,7 @@ def exactly(source: Iterable[Any], encoding: "Encoding | None" = None, label: st
     ...     [points.take(np.arange(3)).tolist() for points in InBlocks(examples, fit_intercept=True).all_points()]
     [[[-1.0, -1.0], [2.0, 1.0], [3.0, 1.0]]]
     """
-    encoding = learned_encoding(source, encoding)
+    encoding = learned_encoding(source, encoding, scale="mixed")
     given = source if isinstance(source, Examples) else _as_given(source, encoding)
     with cached(given, encoding=encoding, label=label or getattr(source, "label", None)) as examples:
         yield examples

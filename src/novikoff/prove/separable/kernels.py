@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novikoff.engine.clock import UNLIMITED, Clock
+from novikoff.prove.exact.algebra import as_matrix
 from novikoff.prove.exact.floats import as_integers, longest_square, lowest_exponent, power_of_two
 from novikoff.say.words import kernel_in_words
 
@@ -181,13 +182,11 @@ class Products:
         ]
 
     def _powers(self, rows: Sequence[int], columns: Sequence[int]) -> Whole:
-        from flint import fmpz_mat
-
         a, b, _, degree = self._polynomial
         left, right = (as_integers(self.X[list(which)], self._exponent).tolist() for which in (rows, columns))
         if not left or not right or not left[0]:
             return [[b**degree] * len(right) for _ in left]
-        products = (fmpz_mat(left) * fmpz_mat(right).transpose()).tolist()
+        products = (as_matrix(left) * as_matrix(right).transpose()).tolist()
         return [[(a * int(product) + b) ** degree for product in line] for line in products]
 
     # -- powers of e --------------------------------------------------------------------------------------------------
@@ -210,10 +209,8 @@ class Products:
         if not rows or not columns:
             return [Interval.of(0) for _ in rows]
         if self.kernel.is_rational:
-            from flint import fmpz_mat
-
-            whole = fmpz_mat([[weight] for weight in weights])
-            parts = (fmpz_mat(self._whole(some, columns)) * whole for some in self._blocks(rows, columns))
+            whole = as_matrix([weights]).transpose()
+            parts = (as_matrix(self._whole(some, columns)) * whole for some in self._blocks(rows, columns))
             return [Interval.of(int(value) * self.scale) for part in parts for value in part.entries()]
         signed = [weight * int(sign) for weight, sign in zip(weights, self.signs[list(columns)], strict=True)]
         return [

@@ -110,10 +110,6 @@ class KeslerPoints(Points):
         own = scores[rows, self.labels]
         return (own[:, None] - scores[rows[:, None], _rivals(self.labels, self.n_classes)]).ravel()
 
-    @property
-    def is_by_rivals(self) -> bool:
-        return True
-
     def differences_of(
         self, which: NDArray[np.int64], products: Callable[..., list[NDArray[np.int64]]], tables: Sequence[Floats]
     ) -> list[NDArray[np.int64]]:

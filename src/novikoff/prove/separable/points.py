@@ -58,19 +58,6 @@ class Points:
         return self if which is None else self.part(which)
 
     @property
-    def is_by_rivals(self) -> bool:
-        """Whether a point is a row against another class, and not written out."""
-        return False
-
-    def differences_of(self, which: NDArray[np.int64], products: Any, tables: Any) -> Any:
-        """What is linear in the points, from what it is for rows: for points by rivals only."""
-        raise NotImplementedError
-
-    def by_class(self, which: NDArray[np.int64], weights: Any) -> Any:
-        """A combination, class by class: for points by rivals only."""
-        raise NotImplementedError
-
-    @property
     def is_sparse(self) -> bool:
         return hasattr(self.rows, "tocsr")
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from novikoff.engine.rounding import UNIT_ROUNDOFF
 from novikoff.prove.exact.floats import as_integers, lowest_exponent, power_of_two, scaled_floats
 from novikoff.prove.exact.refined import WholeMatrix
+from novikoff.prove.separable.kesler import KeslerPoints
 from novikoff.prove.separable.points import Floats, Points
 
 # Numbers that are written out as whole numbers at a time; each takes about 50 bytes.
@@ -48,7 +49,7 @@ def whole_points(points: Points, which: NDArray[np.int64] | None = None) -> tupl
 
 def exact_sum(points: Points, which: NDArray[np.int64], weights: Sequence[int]) -> tuple[list[int], int]:
     """The sum of some points, each times a whole number, and the exponent of the power of two that it counts."""
-    if points.is_by_rivals:
+    if isinstance(points, KeslerPoints):
         parts = [exact_sum(*part) for part in points.by_class(which, weights)]
         exponent = min(lowest for _, lowest in parts)
         return [*(value << lowest - exponent for part, lowest in parts for value in part), 0], exponent
@@ -155,7 +156,7 @@ def _sums_of_digits(
     whole number below 2^53. Digits have the sign of their number. What is returned are sums of products of digits whose
     places add up to the same: they are still to be carried.
     """
-    if points.is_by_rivals:
+    if isinstance(points, KeslerPoints):
         return points.differences_of(
             which, lambda some, rows, parts: _sums_of_digits(some, rows, parts, base, n_digits), tables
         )

@@ -5,7 +5,7 @@ That is found by elimination modulo a prime, which needs no tolerance. Rows of s
 stand: one that has a single column which no row before it leads is led by that column. Where none has, some columns are
 set aside, those with the most entries first, and in the end every other column is a combination of these, as far as the
 points can tell. So nothing fills up, and only the columns that were set aside are eliminated as a matrix. Independent
-modulo a prime means independent; the converse fails once in billions, and whoever needs it proves it.
+modulo a prime means independent; the converse fails once in billions, and is proved where it is needed.
 """
 
 from collections.abc import Sequence
@@ -110,7 +110,7 @@ def _spanning_few(residues: Points, few: Numbers, clock: Clock) -> Spanning | No
         if 2 * len(few) * residues.dimension**2 / STEPS_PER_SECOND > clock.left():
             return None
         found = eliminated(residues.take(few))
-        return Spanning(few[found.rows], np.array(found.columns, dtype=np.int64), found.normals, residues.dimension)
+        return Spanning(few[found.rows], np.array(found.columns, dtype=np.int64), found.normals(), residues.dimension)
     rows = _by_row(residues, few)
     used = np.unique(np.concatenate([few[:0], *(columns for columns, _ in rows)]))
     rows = [(np.searchsorted(used, columns), numbers) for columns, numbers in rows]
@@ -123,7 +123,7 @@ def _spanning_few(residues: Points, few: Numbers, clock: Clock) -> Spanning | No
     core = np.array([_combined(expressed, *rows[row]) for row in others.tolist()])
     found = eliminated(core.reshape(len(others), len(aside)))
     normals = random_residues(residues.dimension)
-    normals[used] = multiplied(expressed, found.normals)
+    normals[used] = multiplied(expressed, found.normals())
     return Spanning(
         few[np.array([*(row for row, _ in leading), *others[found.rows]], dtype=np.int64)],
         used[np.array([*(column for _, column in leading), *aside[found.columns]], dtype=np.int64)],

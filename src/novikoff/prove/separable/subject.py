@@ -1,7 +1,7 @@
 """What a certificate is about: which numbers, which labels, which table they come from, and which question was asked.
 
 All of it is part of the fingerprint. A proof about two of seven columns, or about another column of labels, is a true
-statement about something else; so whoever reads a certificate is told, and nobody can change it afterwards.
+statement about something else; so a certificate states it, and nobody can change it afterwards.
 """
 
 import hashlib

@@ -88,11 +88,11 @@ class LiftedFace(Face):
         exponent = lowest_exponent(points)
         whole = as_integers(points, exponent)
         squares = (whole * whole).sum(axis=1)
-        return cls(Points(rows, signs, 1.0), np.arange(len(points)), [unit], exponent, whole, squares)
+        return cls(Points(rows, signs, 1.0), [unit], exponent, whole, squares)
 
     def as_floats(self) -> Points:
         """In units in which no coordinate is larger than 1, so that nothing overflows; each column has its own."""
-        rows, _ = self.as_whole(np.arange(len(self.left) + 1))
+        rows, _ = self.as_whole(np.arange(len(self.whole) + 1))
         scales = self._scales()
         floats = np.array([[float(Fraction(v, s)) for v, s in zip(row, scales, strict=True)] for row in rows])
         return Points(floats, np.ones(len(floats), dtype=np.int8), 0.0)
@@ -100,7 +100,7 @@ class LiftedFace(Face):
     def as_whole(self, which: NDArray[np.int64]) -> tuple[list[Whole], int]:
         rows = []
         for i in which.tolist():
-            if i == len(self.left):
+            if i == len(self.whole):
                 rows.append(list(self.extra[0]))
             else:
                 sign = int(self.points.signs[i])
@@ -117,7 +117,7 @@ class LiftedFace(Face):
         return as_whole(ratios)
 
     def is_separated_by(self, vector: Whole) -> bool:
-        rows, _ = self.as_whole(np.arange(len(self.left) + 1))
+        rows, _ = self.as_whole(np.arange(len(self.whole) + 1))
         return all(dot(row, vector) > 0 for row in rows)
 
     def _scales(self) -> list[int]:
@@ -150,7 +150,7 @@ def _between(farthest: Fraction, nearest: Fraction) -> Fraction:
 
 def _no_ball(face: LiftedFace, rows: NDArray[np.int64], weights: Whole, examples: Labelled, inside: Label) -> NoBall:
     """The obstruction in the units of the data: the lift counts squares of the unit."""
-    n = len(face.left)
+    n = len(face.whole)
     pairs = sorted(zip(rows.tolist(), weights, strict=True))
     own = [(row, Fraction(weight)) for row, weight in pairs if row < n]
     extra = sum(weight for row, weight in pairs if row == n)

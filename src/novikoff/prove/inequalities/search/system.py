@@ -111,7 +111,7 @@ class System:
 
     def _decided(self, which: NDArray[np.int64], clock: Clock) -> Answer:
         """What is true of some rows, once all entries are about 1: rounding could hide the others."""
-        return decide(Face(self._equilibrated, which), clock)
+        return decide(Face(self._equilibrated.part(which)), clock)
 
     def _combination(self, which: NDArray[np.int64], answer: Answer) -> Combination | None:
         if answer.obstruction is None:

@@ -15,14 +15,12 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from novikoff.engine.clock import Clock, OutOfTimeError
 from novikoff.prove.exact.floats import nearest_float
-from novikoff.prove.programs.check import (
-    Multipliers,
-    ProgramCertificate,
-)
-from novikoff.prove.programs.program import Program, Ratios, Vector, WholeRows, dot, nearest, read_program
-from novikoff.prove.programs.search.highs import Guess, solved_in_floats
+from novikoff.prove.exact.ratios import Ratios, Vector, WholeRows, dot, nearest
+from novikoff.prove.programs.check import Multipliers, ProgramCertificate
+from novikoff.prove.programs.program import Program, read_program
 from novikoff.prove.programs.search.reductions import guess_of_perceptron
-from novikoff.prove.programs.search.simplex import Decision, SingularError, WholeProgram, decided_from
+from novikoff.prove.separable.search.highs import Guess, solved_in_floats
+from novikoff.prove.separable.search.simplex import Decision, SingularError, WholeProgram, decided_from
 
 DEFAULTS = {"tolerance": 1e-8, "time_limit": 60.0}
 # Entries of a matrix that become whole numbers, or are multiplied by some, in a second.
@@ -66,7 +64,7 @@ def linprog(
 
     With `method="highs"` HiGHS finds where to begin, with `method="perceptron"` the rescaled perceptron does, for small
     programs. The statuses 0, 2 and 3 are proved in exact arithmetic, of the numbers as they were given. When the time
-    is used up, the status is 1 and `success` is False. A program that rounding has made infeasible is infeasible. In
+    is reached, the status is 1 and `success` is False. A program that rounding has made infeasible is infeasible. In
     both cases `approximate` has a point and multipliers that obey everything up to `options["tolerance"]` (1e-8,
     relative to 1 and the limits), if such were found; with status 1 they are also in `x` and `fun`.
     `options["time_limit"]` is in seconds (60).
@@ -103,7 +101,7 @@ def solve(program: Program, effort: Effort, method: str = "highs") -> ProgramCer
         effort.guess = METHODS[method](program, effort.clock)
         if effort.clock.is_over() or program.rows.nnz > ENTRIES_PER_SECOND * effort.clock.left():
             return None
-        form = WholeProgram(program)
+        form = _whole(program)
         states = form.slack_basis() if effort.guess is None else effort.guess.states
         decision = decided_from(form, states, effort.clock)
     except (OutOfTimeError, SingularError):
@@ -113,6 +111,18 @@ def solve(program: Program, effort: Effort, method: str = "highs") -> ProgramCer
     if proved.violation != 0:
         raise ArithmeticError("what whole numbers decide must be what the check confirms")
     return proved
+
+
+def _whole(program: Program) -> WholeProgram:
+    """The program in whole numbers."""
+    lower = np.concatenate([program.lower, np.full(len(program.b_ub), -np.inf), program.b_eq])
+    return WholeProgram(
+        WholeRows.of(program.rows, program.limits),
+        WholeRows.of(program.rows.T.tocsr(), program.c),
+        lower,
+        np.concatenate([program.upper, program.limits]),
+        program.rows,
+    )
 
 
 def _proved(program: Program, found: Decision) -> ProgramCertificate:

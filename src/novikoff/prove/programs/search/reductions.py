@@ -20,7 +20,7 @@ from novikoff.features.fold import signs
 from novikoff.prove.exact.codec import Combination
 from novikoff.prove.inequalities.search.solve import solve_inequalities
 from novikoff.prove.programs.program import Program, Vector, read_program
-from novikoff.prove.programs.search.highs import BASIC, LOWER, UPPER, Guess
+from novikoff.prove.separable.search.highs import BASIC, LOWER, UPPER, Guess
 
 
 class LinearProgram(NamedTuple):
@@ -37,7 +37,7 @@ class LinearProgram(NamedTuple):
 def separation_as_program(X: Any, y: ArrayLike, fit_intercept: bool = True) -> LinearProgram:
     """The program whose optimum is -1 if a plane separates the examples strictly, and 0 if none does.
 
-    The note's own program asks for y (<w, x> + b) >= 0, and w = 0, b = 0 solves it whatever the examples are. Here the
+    The note's own program asks for y (<w, x> + b) >= 0, and w = 0, b = 0 solves it for any examples. Here the
     least score t is made large instead: maximise t where y (<w, x> + b) >= t for all examples and t <= 1. Zero weights
     have t = 0, and a plane with a positive least score can be scaled to t = 1. The variables are w, then b if there is
     an intercept, then t.

@@ -207,7 +207,7 @@ class Question:
 def find_witnesses(question: Question, tolerance: float, clock: Clock) -> Witnesses:
     """What proves that the points are separable, or that they are not, or how far apart they can be at most."""
     points = question.points
-    answer = decide(Face(points, np.arange(points.n_points)), clock, tolerance)
+    answer = decide(Face(points), clock, tolerance)
     if answer.vector is not None:
         return _separable(question, answer, tolerance, clock)
     if answer.obstruction is not None:

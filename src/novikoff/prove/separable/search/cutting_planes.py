@@ -5,8 +5,8 @@ The search asks little of the points: they are written out, or known by their pr
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,63 +36,12 @@ class Coordinates:
     columns: NDArray[Any] | None
 
 
-class Source(Protocol):
-    """Points, as far as the search needs them."""
-
-    @property
-    def n_points(self) -> int: ...
-
-    @property
-    def dimension(self) -> int: ...
-
-    @property
-    def rounding(self) -> float:
-        """How short a point of the hull is nothing but rounding, relative to the points that carry it."""
-        ...
-
-    def coordinates(self, rows: Numbers) -> Coordinates: ...
-
-    def length(self, rows: Numbers, weights: Floats) -> float:
-        """Of the sum of some points, each times its weight."""
-        ...
-
-    def separator(self, rows: Numbers, weights: Floats, coordinates: Coordinates, direction: Floats) -> Floats:
-        """The direction, given in the coordinates of a working set, as a vector of length 1."""
-        ...
-
-    def margins(self, separator: Floats) -> Floats:
-        """The product of every point with a separator of length 1."""
-        ...
-
-    def every(self, step: int) -> "Source":
-        """Every so many-th point."""
-        ...
-
-    def parts(self) -> Iterator[tuple["Source", Numbers]]:
-        """Some of the points, and their numbers, that might cancel each other: the likeliest first."""
-        ...
-
-    def descent(self) -> "Descent": ...
-
-
-class Descent(Protocol):
-    """Coordinate descent on the multipliers."""
-
-    @property
-    def alpha(self) -> Floats: ...
-
-    def epoch(self, order: Numbers) -> float:
-        """Visit the points in order, and tell by how much the worst product was off."""
-        ...
-
-    def refine(self) -> None:
-        """Move all multipliers that are not 0 at once, if there is a way to."""
-        ...
-
-
 @dataclass(frozen=True, eq=False)
 class PointsInSpace:
-    """Points in coordinates, dense or CSR."""
+    """Points in coordinates, dense or CSR.
+
+    A point of the hull that is shorter than `rounding`, relative to the points that carry it, is nothing but that.
+    """
 
     points: Points
     rounding: float = 4 * ROUNDING
@@ -117,9 +66,11 @@ class PointsInSpace:
         return Coordinates(few.in_columns(columns[:-1]).take(everything), columns)
 
     def length(self, rows: Numbers, weights: Floats) -> float:
+        """Of the sum of some points, each times its weight."""
         return float(np.linalg.norm(self.points.combine(rows, weights)))
 
     def separator(self, rows: Numbers, weights: Floats, coordinates: Coordinates, direction: Floats) -> Floats:
+        """The direction, given in the coordinates of a working set, as a vector of length 1."""
         if coordinates.columns is None:
             w = self.points.combine(rows, weights)
         else:
@@ -129,13 +80,16 @@ class PointsInSpace:
         return w / length if length > 0 else np.eye(1, self.dimension)[0]
 
     def margins(self, separator: Floats) -> Floats:
+        """The product of every point with a separator of length 1."""
         return self.points.products(separator)
 
     def every(self, step: int) -> "PointsInSpace":
+        """Every so many-th point."""
         return PointsInSpace(self.points.written_out(np.arange(0, self.n_points, step)))
 
-    def parts(self) -> Iterator[tuple[Source, Numbers]]:
-        """Of Kesler's points those of two classes: what no plane separates, no weights for all classes do."""
+    def parts(self) -> Iterator[tuple["Source", Numbers]]:
+        """Some of the points, and their numbers, that might cancel each other, the likeliest first: of Kesler's points
+        those of two classes. What no plane separates, no weights for all classes do."""
         points = self.points
         if isinstance(points, KeslerPoints):
             for pair in points.pairs():
@@ -161,6 +115,8 @@ class PointsInSpace:
 
 @dataclass(frozen=True, eq=False)
 class DescentInSpace:
+    """Coordinate descent on the multipliers `alpha`."""
+
     points: Points
     matrix: Any
     squares: Floats
@@ -168,12 +124,13 @@ class DescentInSpace:
     w: Floats
 
     def epoch(self, order: Numbers) -> float:
+        """Visit the points in order, and tell by how much the worst product was off."""
         points = self.points
         return sum(descend(self.matrix, points.signs, points.constant, self.squares, order, self.alpha, self.w))
 
     def refine(self) -> None:
-        """Conjugate gradients on the multipliers that are positive, cut off at 0 (More and Toraldo 1991): which these
-        are, epochs find soon, but their sizes slowly."""
+        """Move all multipliers that are not 0 at once, by conjugate gradients, cut off at 0 (More and Toraldo 1991):
+        which these are, epochs find soon, but their sizes slowly."""
         free = np.flatnonzero(self.alpha)
         few, every, alpha = self.points.part(free), np.arange(len(free)), self.alpha[free]
         residual, step = 1.0 - few.products(self.w), np.zeros(len(free))
@@ -256,10 +213,10 @@ class PointsByProducts:
     def every(self, step: int) -> "PointsByProducts":
         return PointsByProducts(self.G[::step, ::step])
 
-    def parts(self) -> Iterator[tuple[Source, Numbers]]:
+    def parts(self) -> Iterator[tuple["Source", Numbers]]:
         return iter(())
 
-    def descent(self) -> "DescentByProducts":
+    def descent(self) -> "Descent":
         n = self.n_points
         return DescentByProducts(np.ascontiguousarray(self.G), np.zeros(n), np.zeros(n))
 
@@ -275,6 +232,11 @@ class DescentByProducts:
 
     def refine(self) -> None:
         pass
+
+
+# Points, as far as the search needs them; and coordinate descent on their multipliers.
+Source = PointsInSpace | PointsByProducts
+Descent = DescentInSpace | DescentAgainstRivals | DescentByProducts
 
 
 def _from_products(G: Floats) -> Floats:
@@ -298,22 +260,29 @@ PROGRESS = 1e-13
 
 
 @dataclass(frozen=True, eq=False)
-class Search:
-    """The best that was found so far."""
+class Nearest:
+    """The point of the hull that is nearest to the origin, so far, and what it says about the margin.
+
+    `rows` carry the point with `weights` that are positive and add up to 1; `separator` is the plane, of length 1, with
+    the largest margin that was found, empty if none was looked at; by products, its coefficients. The margin lies
+    between `lower` and `upper`, up to rounding. `settled` says that they agree to the tolerance, or that `upper` is
+    nothing but rounding: then the points cannot be separated with a margin that float64 could see, and `rows` are
+    linearly independent once a constant is appended to each.
+    """
 
     rows: Numbers
     weights: Floats
-    separator: Floats | None = None
+    separator: Floats = field(default_factory=lambda: np.zeros(0))
     lower: float = -math.inf
     upper: float = math.inf
     passes: int = 0
     settled: bool = False
 
-    def with_point(self, rows: Numbers, weights: Floats, upper: float) -> "Search":
+    def with_point(self, rows: Numbers, weights: Floats, upper: float) -> "Nearest":
         return replace(self, rows=rows, weights=weights, upper=upper) if upper < self.upper else self
 
-    def with_separator(self, separator: Floats, lower: float) -> "Search":
-        better = self.separator is None or lower > self.lower
+    def with_separator(self, separator: Floats, lower: float) -> "Nearest":
+        better = not len(self.separator) or lower > self.lower
         best = replace(self, separator=separator, lower=lower) if better else self
         return replace(best, passes=best.passes + 1)
 
@@ -321,13 +290,13 @@ class Search:
         return self.upper - self.lower <= tolerance * self.upper
 
 
-def of_one_row(source: Source, row: int) -> Search:
+def of_one_row(source: Source, row: int) -> Nearest:
     """A row of zeros is the nearest point, and nothing else needs to be said."""
     rows, weights = np.array([row]), np.ones(1)
-    return Search(rows, weights, upper=source.length(rows, weights), settled=True)
+    return Nearest(rows, weights, upper=source.length(rows, weights), settled=True)
 
 
-def with_own_plane(source: Source, search: Search) -> Search:
+def with_own_plane(source: Source, search: Nearest) -> Nearest:
     """Give a search that ended early a plane: the one that its point makes."""
     coordinates = source.coordinates(search.rows)
     direction = search.weights @ coordinates.matrix
@@ -349,12 +318,12 @@ class Working:
         return self.rows[self.active]
 
 
-def cut(source: Source, tolerance: float, clock: Clock | None, start: Search | None = None) -> tuple[Search, Numbers]:
+def cut(source: Source, tolerance: float, clock: Clock | None, start: Nearest | None = None) -> tuple[Nearest, Numbers]:
     """Solve a working set, look at all points, add the worst; also returns the last working set."""
     size = min(source.n_points, source.dimension)
     batch, most_rows = 3 * size + 10, 6 * size + 50
     if start is None:
-        search = Search(np.zeros(1, dtype=np.int64), np.ones(1))
+        search = Nearest(np.zeros(1, dtype=np.int64), np.ones(1))
         rows = _first_rows(source, most_rows, clock)
         working = Working(rows, source.coordinates(rows), np.zeros(0, dtype=np.int64), np.zeros(0))
     else:
@@ -372,7 +341,7 @@ def cut(source: Source, tolerance: float, clock: Clock | None, start: Search | N
             upper = source.length(working.support, working.weights)
             carried = replace(search, rows=working.support, weights=working.weights, upper=upper)
             return replace(carried, settled=True), working.rows
-        if is_late(clock) and search.separator is not None:
+        if is_late(clock) and len(search.separator):
             break
         separator = source.separator(working.support, working.weights, working.coordinates, direction)
         margins = source.margins(separator)

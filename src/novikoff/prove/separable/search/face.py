@@ -8,7 +8,8 @@ are beyond the face, and the question goes on without them, until the maximum is
 face, hence all are, and the multipliers of the program say why: they cancel the sum. That leaves the spanning points
 with a weight of at least 1 each, so multipliers may be rounded: the weights of the spanning points that cancel the
 rounded ones are the solution of a regular system, which is solved exactly, and remain positive. So nothing depends on
-how good the floats are, and whatever cannot be proved is not claimed.
+how good the floats are, and what cannot be proved is not claimed. Where floats fail, the same programs are solved in
+whole numbers.
 """
 
 import math
@@ -21,12 +22,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novikoff.engine.clock import Clock, OutOfTimeError
+from novikoff.prove.exact.algebra import as_whole
 from novikoff.prove.exact.floats import power_of_two, scaled_floats
+from novikoff.prove.exact.modular import independent
 from novikoff.prove.exact.refined import Regular, WholeMatrix
 from novikoff.prove.separable.points import Floats
 from novikoff.prove.separable.proofs import Spanning, spanning
+from novikoff.prove.separable.search.highs import ZERO, solved_in_floats
 from novikoff.prove.separable.search.scaled import Numbers, Scaled
-from novikoff.prove.separable.search.simplex import ZERO, exact_face, largest_sum
+from novikoff.prove.separable.search.simplex import SingularError, largest_product
 
 # Sparse points of more dimensions are peeled.
 DIMENSIONS_TO_PEEL = 300
@@ -105,14 +109,14 @@ class _Search:
         self.opposed = dict(zip(distinct.opposites.tolist(), distinct.opposed.tolist(), strict=True))
         self.fixed = np.sort(np.concatenate([np.flatnonzero(equations), distinct.opposites]))
         # What programs have found: some points, and a direction that has them on its side.
-        self.layers: list[tuple[Numbers, Floats]] = []
+        self.layers: list[tuple[Numbers, Any]] = []
 
     def proof(self, exactly: bool = False) -> FaceProof | None:
         """By floats, or in whole numbers where they could not tell."""
         proof = None if exactly else self._in_floats()
         if (proof is None or proof.rows is None) and not self.clock.is_over():
-            with suppress(OutOfTimeError):
-                return self._in_whole_points()
+            with suppress(OutOfTimeError, SingularError):
+                return self._in_whole_points() or proof
         return proof
 
     def _in_floats(self) -> FaceProof | None:
@@ -129,24 +133,26 @@ class _Search:
         weak = self._weak_separator(basis, rows, regular)
         return None if weak is None else FaceProof(*weak, *(obstruction or (None, None)))
 
-    # -- in floats ----------------------------------------------------------------------------------------------------
+    # -- by programs --------------------------------------------------------------------------------------------------
 
-    def _by_programs(self) -> tuple[Spanning, dict[int, float]] | None:
+    def _by_programs(self, whole: WholeMatrix | None = None) -> tuple[Spanning, dict[int, Any]] | None:
         """Points that are a basis of what the face spans, and the multiples of points that cancel the sum of those of
-        them that are not fixed."""
-        fixed = spanning(self.points, self.fixed, self.clock)
+        them that are not fixed: in floats, or exactly, of whole points."""
+        self.layers = []
+        fixed = self._spanning(self.fixed, None, whole)
         if fixed is None:
             return None
-        candidates = self.single[fixed.are_outside(self.points)[self.single]]
+        candidates = self.single if whole is not None else self.single[fixed.are_outside(self.points)[self.single]]
         most = max(MANY * self.scaled.dimension, 1)
         working = np.sort(np.random.default_rng(0).permutation(candidates)[:most])
-        if self.scaled.dimension > MOST_FOR_PROGRAMS and len(candidates):
+        if self.scaled.dimension > MOST_FOR_PROGRAMS and len(candidates) and whole is None:
             by_weights = self._balanced(candidates, fixed)
             if by_weights is not None or self.clock.is_over():
                 return by_weights
+        zero = ZERO if whole is None else 0
         while True:
             every, working = self._joined(candidates, fixed.rows), working[np.isin(working, candidates, kind="table")]
-            basis = spanning(self.points, every, self.clock, np.union1d(fixed.rows, working))
+            basis = self._spanning(every, np.union1d(fixed.rows, working), whole)
             if basis is None:
                 return None
             base = np.setdiff1d(basis.rows, fixed.rows)
@@ -154,19 +160,45 @@ class _Search:
             if len(base) == 0:
                 return basis, {}
             self.clock.tell(f"linear programs: {len(candidates):,} points, {len(base):,} dimensions")
-            found = self._program(base, working, fixed.rows)
+            found = self._program(base, working, fixed.rows, basis, whole)
             if found is None:
                 return None
             b, multiples = found
-            products = self.scaled.products(b)[candidates]
-            wrong, is_beyond = np.flatnonzero(products < -ZERO), products > ZERO
+            products = self._products(b, whole)[candidates]
+            wrong, is_beyond = np.flatnonzero(products < -zero), products > zero
             if len(wrong):
                 working = np.union1d(working, candidates[wrong[np.argsort(products[wrong], kind="stable")[:most]]])
             elif is_beyond.any():
                 self.layers.append((candidates[is_beyond], b))
                 candidates = candidates[~is_beyond]
             else:
-                return basis, dict(zip([*working.tolist(), *fixed.rows.tolist()], multiples.tolist(), strict=True))
+                return basis, dict(zip([*working.tolist(), *fixed.rows.tolist()], multiples, strict=True))
+
+    def _spanning(self, which: Numbers, first: Numbers | None, whole: WholeMatrix | None) -> Spanning | None:
+        """Some points that span all of `which`; of whole points by another prime each time, lest one is unlucky."""
+        if whole is None or len(which) == 0:
+            return spanning(self.points, which, self.clock, first)
+        found = independent(whole.in_rows(which).written_out(), self.clock)
+        return found and Spanning(which[found.rows], np.array(found.columns), np.zeros((0, 0)), 0)
+
+    def _products(self, b: Any, whole: WholeMatrix | None) -> NDArray[Any]:
+        return self.scaled.products(b) if whole is None else whole.times(b)
+
+    def _program(
+        self, base: Numbers, working: Numbers, fixed: Numbers, basis: Spanning, whole: WholeMatrix | None
+    ) -> Any:
+        """A direction with the largest sum of products with the base, and multiples of the working points and of the
+        fixed ones that cancel the base, if that is possible."""
+        if whole is not None:
+            goal = whole.in_rows(base).transposed().times(np.ones(len(base), dtype=np.int64)).tolist()
+            start = np.flatnonzero(np.isin(np.append(working, fixed), basis.rows)), basis.columns
+            b, multiples = largest_product(goal, whole.in_rows(working), whole.in_rows(fixed), self.clock, start)
+            return np.array(b or [0] * len(goal), dtype=object), multiples
+        goal = np.asarray(self.scaled.written(base).sum(axis=0)).ravel()
+        # In many dimensions it may take long, and there may be another way.
+        is_wide = self.scaled.dimension > MOST_FOR_PROGRAMS
+        clock = self.clock.within(self.clock.left() / 2) if is_wide else self.clock
+        return largest_sum(goal, self.scaled.written(working), self.scaled.written(fixed), clock)
 
     def _balanced(self, candidates: Numbers, fixed: Spanning) -> tuple[Spanning, dict[int, float]] | None:
         """The same if all candidates are on the face, by Newton's method; the heaviest of them are the basis."""
@@ -191,35 +223,26 @@ class _Search:
             is_in[part] = True
         return np.flatnonzero(is_in)
 
-    def _without(self, which: Numbers, others: Numbers) -> Numbers:
-        """Some points but for others."""
-        is_other = np.zeros(self.scaled.n_points, dtype=bool)
-        is_other[others] = True
-        return which[~is_other[which]]
-
-    def _program(self, base: Numbers, working: Numbers, fixed: Numbers) -> tuple[Floats, Floats] | None:
-        """The direction with the largest sum of products with the base, and multiples of the working points and of the
-        fixed ones that cancel the base, if that is possible."""
-        goal = np.asarray(self.scaled.written(base).sum(axis=0)).ravel()
-        # In many dimensions it may take long, and whoever asks may know another way.
-        is_wide = self.scaled.dimension > MOST_FOR_PROGRAMS
-        clock = self.clock.within(self.clock.left() / 2) if is_wide else self.clock
-        return largest_sum(goal, self.scaled.written(working), self.scaled.written(fixed), clock)
-
     # -- exactly ------------------------------------------------------------------------------------------------------
 
     def _in_whole_points(self) -> FaceProof | None:
         self.clock.tell(f"exact pivoting: {len(self.single):,} points in {self.scaled.dimension:,} dimensions")
-        points = self.scaled.whole(np.arange(self.scaled.n_points))
-        found = exact_face(points, self.fixed, self._without(self.single, self.fixed), self.clock)
-        weights = dict.fromkeys(self.fixed.tolist(), Fraction(0)) | found.weights
-        if not weights:  # what is left is 0, if anything is
-            left = self._without(self.single, np.concatenate([self.fixed, *(rows for rows, _ in found.layers)]))
-            weights = dict.fromkeys(left[:1].tolist(), Fraction(1))
+        whole = self.scaled.whole(np.arange(self.scaled.n_points))
+        found = self._by_programs(whole)
+        if found is None:
+            return None
+        basis, multiples = found
+        weights = dict.fromkeys(basis.rows.tolist(), Fraction(1)) | dict.fromkeys(self.fixed.tolist(), Fraction(0))
+        for row, times in multiples.items():
+            weights[row] = weights.get(row, Fraction(0)) + times
         obstruction = self._in_whole_numbers(weights)
-        if not found.layers:
+        if not self.layers:
             return None if obstruction is None else FaceProof(self.fixed[:0], None, None, *obstruction)
-        weak = found.weak_separator(points)
+        total = np.zeros(self.scaled.dimension, dtype=object)
+        for rows, b in reversed(self.layers):  # an earlier one so many times that it outweighs those after it
+            own, after = whole.times(b)[rows], whole.times(total)[rows]
+            total = total + max(int((-after // own).max()) + 1, 1) * b
+        weak = as_whole(total.tolist())
         beyond = np.flatnonzero(self.scaled.signs(weak))
         return FaceProof(beyond, weak, self.scaled.unscaled(weak), *(obstruction or (None, None)))
 
@@ -234,8 +257,7 @@ class _Search:
     ) -> tuple[Numbers, list[int]] | None:
         """Points that span the face, and whole weights with which they add up to 0."""
         if len(basis.rows) == 0:
-            zeros = self.single[~np.isin(self.single, np.concatenate([self.fixed, *(r for r, _ in self.layers)]))][:1]
-            return zeros, [1] * len(zeros)
+            return self._in_whole_numbers({})
         if regular is None:
             return None
         must = np.isin(basis.rows, self.fixed, invert=True)
@@ -262,7 +284,13 @@ class _Search:
         return None
 
     def _in_whole_numbers(self, weights: dict[int, Fraction]) -> tuple[Numbers, list[int]] | None:
-        """Weights of scaled points as those of the points themselves; an opposite takes what would be negative."""
+        """Weights of scaled points as those of the points themselves; an opposite takes what would be negative.
+
+        Where no point has a weight, those that are left are 0, if there are any.
+        """
+        if not weights:
+            left = np.setdiff1d(self.single, np.concatenate([self.fixed, *(rows for rows, _ in self.layers)]))
+            weights = dict.fromkeys(left[:1].tolist(), Fraction(1))
         for row in weights.keys() & self.opposed.keys():
             weight, other = weights[row], self.opposed[row]
             weights[row], weights[other] = max(weight, Fraction(0)) + 1, max(-weight, Fraction(0)) + 1
@@ -305,6 +333,27 @@ class _Search:
             own, after = self.scaled.products(b)[rows], self.scaled.products(total)[rows]
             total = total + max(SLACK * float(np.max(-after / own, initial=0.0)), 1.0) * b
         return total
+
+
+def largest_sum(goal: Floats, Z: Any, E: Any, clock: Clock) -> tuple[Floats, list[float]] | None:
+    """The vector b in the unit box with Z b >= 0 and E b = 0 that has the largest product with a goal; and multiples of
+    the rows of Z, and of E, that cancel the goal, as far as that is possible.
+
+    The program that is solved is the dual one, which has as many equations as b has coordinates: the least that is left
+    of the goal. None if it was not solved in time.
+    """
+    from scipy.sparse import csr_array, eye_array, hstack
+
+    size, n_rows = len(goal), Z.shape[0] + E.shape[0]
+    table = hstack([csr_array(Z.T), csr_array(E.T), eye_array(size), -eye_array(size)], format="csr")
+    costs = np.append(np.zeros(n_rows), np.ones(2 * size))
+    least = np.zeros(len(costs))
+    least[Z.shape[0] : n_rows] = -np.inf
+    found = solved_in_floats(costs, table, (-goal, -goal), (least, np.full(len(costs), np.inf)), clock)
+    if found is None or not found.is_optimal:
+        return None
+    is_used = np.diff(table.indptr) > 2  # a coordinate that no row has may stay at 0
+    return np.where(is_used, -found.y, 0.0), found.x[:n_rows].tolist()
 
 
 # -- peeling ----------------------------------------------------------------------------------------------------------

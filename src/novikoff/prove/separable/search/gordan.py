@@ -17,8 +17,9 @@ from novikoff.prove.separable.kesler import KeslerPoints
 from novikoff.prove.separable.points import Floats, Points
 from novikoff.prove.separable.products import signs_of_products, whole_points
 from novikoff.prove.separable.proofs import as_whole_floats, spanning
+from novikoff.prove.separable.search.cutting_planes import Nearest
 from novikoff.prove.separable.search.face import find_face
-from novikoff.prove.separable.search.minimum_norm import Nearest, nearest_point
+from novikoff.prove.separable.search.minimum_norm import nearest_point
 from novikoff.prove.separable.search.scaled import Scaled
 from novikoff.prove.separable.search.wolfe import ExactNearest, nearest_point_exactly
 
@@ -68,12 +69,12 @@ class Answer:
 
     def widened(self, face: "Face") -> "Answer":
         """The answer about a face, given the one without its columns of zeros."""
-        columns, dimension = face.points.columns_of(face.left), face.points.dimension
+        columns, dimension = face.columns, face.points.dimension
         nearest = self.nearest
         if nearest is not None:
-            point, separator = np.zeros((2, dimension))
-            point[[*columns, -1]], separator[[*columns, -1]] = nearest.point, nearest.separator
-            nearest = replace(nearest, point=point, separator=separator)
+            separator = np.zeros(dimension)
+            separator[[*columns, -1]] = nearest.separator
+            nearest = replace(nearest, separator=separator)
         vector = None if self.vector is None else widened(self.vector, columns, dimension)
         beyond = self.beyond
         if beyond is not None and beyond.weak_separator is not None:
@@ -83,28 +84,27 @@ class Answer:
 
 @dataclass(frozen=True, eq=False)
 class Face:
-    """Some of the points. Where `extra` vectors count as points, too, a subclass says how to write them out, last."""
+    """Points. Where `extra` vectors count as points, too, a subclass says how to write them out, last."""
 
     points: Points
-    left: NDArray[np.int64]
     extra: list[Whole] = field(default_factory=list)
 
     def as_floats(self) -> Points:
-        return self.points.part(self.left)
+        return self.points
 
     def as_whole(self, which: NDArray[np.int64]) -> tuple[list[Whole], int]:
         """Points, in ascending order, exactly, in units of a power of two."""
-        return whole_points(self.points, self.left[which])
+        return whole_points(self.points, which)
 
     def whole_columns(self, which: NDArray[np.int64]) -> list[tuple[int, ...]] | None:
         """The coordinates of points, in ascending order, that are not all 0, one after the other.
 
         None if there are so few that more than one combination of the points is 0, or too many to be written out.
         """
-        columns = self.points.columns_of(self.left[which])
+        columns = self.points.columns_of(which)
         if len(columns) + 2 < len(which) or len(columns) * len(which) > MOST_COORDINATES:
             return None
-        rows, _ = whole_points(self.points.narrow(self.left[which]))
+        rows, _ = whole_points(self.points.narrow(which))
         return [column for column in zip(*rows, strict=True) if any(column)]
 
     def whole_coordinates(self, direction: Floats) -> Whole:
@@ -122,8 +122,13 @@ class Face:
         """The same question in the columns that matter; this one itself if that makes no difference."""
         if self.extra or not self.points.is_sparse:
             return self
-        few = self.points.in_columns(self.points.columns_of(self.left))
+        few = self.points.in_columns(self.columns)
         return self if few is self.points else replace(self, points=few)
+
+    @property
+    def columns(self) -> NDArray[np.int64]:
+        """The columns that matter."""
+        return self.points.columns_of(np.arange(self.points.n_points))
 
 
 def decide(face: Face, clock: Clock, tolerance: float = 1e-6) -> Answer:
@@ -135,9 +140,10 @@ def decide(face: Face, clock: Clock, tolerance: float = 1e-6) -> Answer:
 
 def _decide(face: Face, clock: Clock, tolerance: float) -> Answer:
     nearest = None
-    size = len(face.left) + len(face.extra)
+    size = face.points.n_points + len(face.extra)
     floats = face.as_floats()
-    is_plain = not face.extra and not face.points.is_by_rivals
+    is_by_rivals = isinstance(face.points, KeslerPoints)
+    is_plain = not face.extra and not is_by_rivals
     is_finite = is_plain or bool(np.isfinite(floats.rows.data if floats.is_sparse else floats.rows).all())
     if is_finite and math.isfinite(floats.radius):
         patience = EPOCHS if is_plain else math.inf
@@ -152,7 +158,7 @@ def _decide(face: Face, clock: Clock, tolerance: float) -> Answer:
             return Answer(nearest, vector=face.vector(exact.direction), exact=exact)
         if exact is not None:
             return Answer(nearest, obstruction=Contradiction.of(exact, np.arange(size)))
-    elif face.points.dimension > LARGEST_COMPLEMENT and face.points.is_by_rivals:
+    elif face.points.dimension > LARGEST_COMPLEMENT and is_by_rivals:
         return Answer(nearest)
     elif not face.extra and nearest is not None and nearest.lower <= 0:
         return _by_the_face(face, nearest, clock, tolerance)
@@ -161,12 +167,12 @@ def _decide(face: Face, clock: Clock, tolerance: float) -> Answer:
 
 def _by_the_face(face: Face, nearest: Nearest, clock: Clock, tolerance: float) -> Answer:
     """An obstruction, or a separator, where floats lost patience; if neither is found, they go on."""
-    found = _at_once(face.points.part(face.left), clock)
+    found = _at_once(face.points, clock)
     if found is not None and len(found.obstruction.rows):
         return Answer(nearest, obstruction=found.obstruction, beyond=found)
     if found is not None and found.weak_separator is not None:
         return Answer(nearest, vector=found.weak_separator)
-    if nearest.settled or face.points.is_by_rivals:
+    if nearest.settled or isinstance(face.points, KeslerPoints):
         return Answer(nearest)
     nearest = nearest_point(face.as_floats(), tolerance=tolerance, clock=clock)
     return _from_floats(face, nearest, clock) or Answer(nearest)

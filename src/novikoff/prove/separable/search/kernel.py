@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from novikoff.data.examples import Examples
 from novikoff.engine.clock import Clock, OutOfTimeError
-from novikoff.prove.exact.algebra import as_whole
+from novikoff.prove.exact.algebra import as_matrix
 from novikoff.prove.exact.document import CertificateError
 from novikoff.prove.exact.modular import independent
 from novikoff.prove.exact.refined import WholeMatrix
@@ -23,9 +23,11 @@ from novikoff.prove.separable.certificate import Certificate, Obstruction, Suppo
 from novikoff.prove.separable.feature_space import InFeatureSpace, conclude_kernel
 from novikoff.prove.separable.kernels import ExactKernel, Products
 from novikoff.prove.separable.proofs import as_whole_floats
+from novikoff.prove.separable.search.cutting_planes import Nearest
+from novikoff.prove.separable.search.face import find_face
 from novikoff.prove.separable.search.gordan import SMALL
-from novikoff.prove.separable.search.minimum_norm import NearestByProducts, nearest_in_feature_space
-from novikoff.prove.separable.search.simplex import exact_face
+from novikoff.prove.separable.search.minimum_norm import nearest_in_feature_space
+from novikoff.prove.separable.search.scaled import ScaledRows
 from novikoff.prove.separable.search.wolfe import nearest_point_exactly
 
 # Coefficients have so many bits first, which is shorter and nearly always enough, and all that floats have if not.
@@ -81,6 +83,7 @@ def _proved(data: InFeatureSpace, tolerance: float, clock: Clock) -> Certificate
     if not kernel.is_rational:
         return conclude_kernel(data, Witnesses())
     exactly = _decided_exactly(data, clock)
+    clock.tell("proving what was found")
     if exactly.coefficients is not None:
         exactly = Witnesses(coefficients=exactly.coefficients, support=support or _shortest_point(data.products))
     found = _certificate_if_proved(data, exactly) if exactly.coefficients or exactly.obstruction else None
@@ -133,7 +136,7 @@ def _contradictions(data: InFeatureSpace) -> Obstruction:
 # -- by floats --------------------------------------------------------------------------------------------------------
 
 
-def _nearest(products: Products, tolerance: float, clock: Clock) -> NearestByProducts | None:
+def _nearest(products: Products, tolerance: float, clock: Clock) -> Nearest | None:
     if not products.kernel.is_rational and products.n_points**2 > MOST_POWERS:
         return None
     with np.errstate(all="ignore"):
@@ -161,18 +164,18 @@ def float_gram(products: Products) -> NDArray[np.float64]:
     return np.asarray(((kernel.gamma or 1.0) * inner + (kernel.coef0 or 0.0)) ** (kernel.degree or 1))
 
 
-def _candidates(nearest: NearestByProducts) -> list[tuple[int, ...]]:
+def _candidates(nearest: Nearest) -> list[tuple[int, ...]]:
     """The coefficients of the separator that floats found, in few bits and in all of them."""
     if not nearest.lower > 0:
         return []
-    largest = float(np.abs(nearest.alpha).max())
-    few = np.rint(nearest.alpha / largest * 2.0**FEW_BITS)
-    return [tuple(int(v) for v in few), tuple(as_whole_floats(nearest.alpha))]
+    largest = float(np.abs(nearest.separator).max())
+    few = np.rint(nearest.separator / largest * 2.0**FEW_BITS)
+    return [tuple(int(v) for v in few), tuple(as_whole_floats(nearest.separator))]
 
 
-def _support(nearest: NearestByProducts) -> Support:
-    rows = np.flatnonzero(nearest.weights > 0)
-    return Support(tuple(rows.tolist()), tuple(nearest.weights[rows].tolist()))
+def _support(nearest: Nearest) -> Support:
+    order = [place for place in np.argsort(nearest.rows).tolist() if nearest.weights[place] > 0]
+    return Support(tuple(nearest.rows[order].tolist()), tuple(nearest.weights[order].tolist()))
 
 
 def _shortest_point(products: Products) -> Support:
@@ -187,14 +190,12 @@ def _shortest_point(products: Products) -> Support:
 def _decided_exactly(data: InFeatureSpace, clock: Clock) -> Witnesses:
     """The nearest point, or the face, in whole numbers, of the rows of G in its independent columns; nothing if G is
     too large."""
-    from flint import fmpz_mat
-
     n = data.products.n_points
     if n * n > 4 * SMALL:
         return Witnesses()
     everything = list(range(n))
     gram = data.products.whole(everything, everything)
-    chosen = independent(fmpz_mat(gram), clock)
+    chosen = independent(as_matrix(gram), clock)
     if chosen is None:
         return Witnesses()
     pivots = chosen.columns
@@ -207,21 +208,20 @@ def _decided_exactly(data: InFeatureSpace, clock: Clock) -> Witnesses:
         return Witnesses()
     if any(nearest.direction):
         return Witnesses(coefficients=_in_places(n, pivots, nearest.direction))
-    with suppress(OutOfTimeError):
-        return _face(rows, pivots, clock)
-    return Witnesses(obstruction=_obstruction(dict(zip(nearest.rows, map(Fraction, nearest.weights), strict=True))))
+    order = sorted(zip(nearest.rows, nearest.weights, strict=True))
+    contradiction = Obstruction(tuple(row for row, _ in order), tuple(weight for _, weight in order))
+    return _face(rows, pivots, clock) or Witnesses(obstruction=contradiction)
 
 
-def _face(rows: list[Whole], pivots: Sequence[int], clock: Clock) -> Witnesses:
-    """The obstruction of all points on the face, and a weak separator of those beyond; OutOfTimeError."""
-    n, points = len(rows), WholeMatrix.of_table(rows, len(pivots))
-    found = exact_face(points, np.zeros(0, dtype=np.int64), np.arange(n), clock)
-    beyond = {row for layer, _ in found.layers for row in layer.tolist()}
-    left = [row for row in range(n) if row not in beyond]
-    obstruction = _obstruction(found.weights or {left[0]: Fraction(1)})  # what is left is 0, if nothing cancels
-    if not found.layers:
+def _face(rows: list[Whole], pivots: Sequence[int], clock: Clock) -> Witnesses | None:
+    """The obstruction of all points on the face, and a weak separator of those beyond; None if there is no time."""
+    found = find_face(ScaledRows.of_rows(WholeMatrix.of_table(rows, len(pivots))), clock, exactly=True)
+    if found is None or found.rows is None or found.weights is None:
+        return None
+    obstruction = Obstruction(tuple(found.rows.tolist()), tuple(found.weights))
+    if found.weak is None:
         return Witnesses(obstruction=obstruction, spans=True)
-    return Witnesses(obstruction=obstruction, weak_separator=_in_places(n, pivots, found.weak_separator(points)))
+    return Witnesses(obstruction=obstruction, weak_separator=_in_places(len(rows), pivots, found.weak))
 
 
 def _in_places(n: int, pivots: Sequence[int], vector: Sequence[int]) -> tuple[int, ...]:
@@ -230,8 +230,3 @@ def _in_places(n: int, pivots: Sequence[int], vector: Sequence[int]) -> tuple[in
     for place, value in zip(pivots, vector, strict=True):
         coefficients[place] = value
     return tuple(coefficients)
-
-
-def _obstruction(weights: dict[int, Fraction]) -> Obstruction:
-    rows = sorted(weights)
-    return Obstruction(tuple(rows), tuple(as_whole([weights[row] for row in rows])))

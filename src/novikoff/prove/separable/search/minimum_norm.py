@@ -16,7 +16,7 @@ starts from.
 
 import itertools
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -29,10 +29,10 @@ from novikoff.prove.separable.search.cutting_planes import (
     MOST_FOR_CUTTING,
     Coordinates,
     Floats,
+    Nearest,
     Numbers,
     PointsByProducts,
     PointsInSpace,
-    Search,
     Source,
     cut,
     is_late,
@@ -44,40 +44,6 @@ from novikoff.prove.separable.search.cutting_planes import (
 SAFE_LENGTHS = (2.0**-200, 2.0**200)
 
 
-@dataclass(frozen=True, eq=False)
-class Nearest:
-    """The point of the hull that is nearest to the origin, and what it says about the margin.
-
-    `rows` carry the point with `weights` that are positive and add up to 1; `separator` is the plane, of length 1, with
-    the largest margin that was found. The margin lies between `lower` and `upper`, up to rounding. `settled` says that
-    they agree to the tolerance, or that `upper` is nothing but rounding: then the points cannot be separated with a
-    margin that float64 could see, and `rows` are linearly independent once a constant is appended to each.
-    """
-
-    rows: Numbers
-    weights: Floats
-    point: Floats
-    separator: Floats
-    lower: float
-    upper: float
-    passes: int
-    settled: bool
-
-
-@dataclass(frozen=True, eq=False)
-class NearestByProducts:
-    """The nearest point where only products are known: the sum of the points times `weights`, one for each.
-
-    The separator is the sum of the points times `alpha`, of length 1 unless its length is lost in rounding.
-    """
-
-    weights: Floats
-    alpha: Floats
-    lower: float
-    upper: float
-    settled: bool
-
-
 def nearest_point(
     points: Points, *, tolerance: float = 1e-6, clock: Clock | None = None, patience: float = math.inf
 ) -> Nearest:
@@ -87,8 +53,8 @@ def nearest_point(
 
     >>> from novikoff.prove.separable.points import Points
     >>> nearest = nearest_point(Points.of([[3.0, 1.0], [1.0, 3.0], [5.0, 5.0]], [1, 1, 1], fit_intercept=False))
-    >>> nearest.rows.tolist(), nearest.weights.round(6).tolist(), nearest.point[:2].round(6).tolist()
-    ([0, 1], [0.5, 0.5], [2.0, 2.0])
+    >>> nearest.rows.tolist(), nearest.weights.round(6).tolist(), round(nearest.upper**2, 6)
+    ([0, 1], [0.5, 0.5], 8.0)
     """
     if points.n_points == 0:
         raise ValueError("there are no points, so none is nearest")
@@ -98,17 +64,8 @@ def nearest_point(
     scale = _safe_scale(max(largest, abs(points.constant)))
     scaled = points.scaled(rows.as_scipy() if rows.is_sparse else rows.matrix, scale)
     zero_row = points.first_zero(_first_zero(rows))
-    search, separator = _search(PointsInSpace(scaled), zero_row, tolerance, clock, patience)
-    return Nearest(
-        rows=search.rows,
-        weights=search.weights,
-        point=scaled.combine(search.rows, search.weights) / scale,
-        separator=separator,
-        lower=search.lower / scale,
-        upper=search.upper / scale,
-        passes=search.passes,
-        settled=search.settled,
-    )
+    found = _search(PointsInSpace(scaled), zero_row, tolerance, clock, patience)
+    return replace(found, lower=found.lower / scale, upper=found.upper / scale)
 
 
 def nearest_in_feature_space(
@@ -118,15 +75,17 @@ def nearest_in_feature_space(
     *,
     tolerance: float = 1e-6,
     clock: Clock | None = None,
-) -> NearestByProducts:
+) -> Nearest:
     """As `nearest_point`, for points of which only the kernel matrix is known: <z_i, z_j> = y_i y_j (K_ij + constant).
+
+    The separator is the sum of the points times its entries, of length 1 unless its length is lost in rounding.
 
     The squared length of a point is a sum of products, so rounding hides any length below about a millionth of the
     longest point's.
 
     >>> nearest = nearest_in_feature_space(np.array([[4.0, -2.0], [-2.0, 1.0]]), np.array([1, -1]), 0.0)
-    >>> nearest.weights.tolist(), round(nearest.lower, 6), round(nearest.upper, 6)
-    ([0.0, 1.0], 1.0, 1.0)
+    >>> nearest.rows.tolist(), round(nearest.lower, 6), round(nearest.upper, 6)
+    ([1], 1.0, 1.0)
     """
     sign = np.asarray(signs, dtype=np.float64)
     G = np.asarray(gram, dtype=np.float64)
@@ -140,25 +99,21 @@ def nearest_in_feature_space(
     G = (G * root * root + constant * root * root) * np.outer(sign, sign)
     shortest = int(np.argmin(np.diagonal(G)))
     zero_row = shortest if G[shortest, shortest] <= 0 else None
-    search, separator = _search(PointsByProducts(G), zero_row, tolerance, clock)
-    weights = np.zeros(len(G))
-    weights[search.rows] = search.weights
-    return NearestByProducts(weights, separator * root, search.lower / root, search.upper / root, search.settled)
+    found = _search(PointsByProducts(G), zero_row, tolerance, clock)
+    return replace(found, separator=found.separator * root, lower=found.lower / root, upper=found.upper / root)
 
 
 def _search(
     source: Source, zero_row: int | None, tolerance: float, clock: Clock | None, patience: float = math.inf
-) -> tuple[Search, Floats]:
-    """What is found in the way that suits so many points, and a separator."""
+) -> Nearest:
+    """What is found in the way that suits so many points, with a separator."""
     if zero_row is not None:
-        search = of_one_row(source, zero_row)
+        found = of_one_row(source, zero_row)
     elif min(source.n_points, source.dimension) <= MOST_FOR_CUTTING:
-        search, _ = cut(source, tolerance, clock)
+        found, _ = cut(source, tolerance, clock)
     else:
-        search = descend_by_coordinates(source, tolerance, clock, patience)
-    search = with_own_plane(source, search) if search.separator is None else search
-    assert search.separator is not None
-    return search, search.separator
+        found = descend_by_coordinates(source, tolerance, clock, patience)
+    return found if len(found.separator) else with_own_plane(source, found)
 
 
 def _first_zero(rows: Rows) -> int:
@@ -181,13 +136,15 @@ def _safe_scale(longest: float) -> float:
 # -- coordinate descent -----------------------------------------------------------------------------------------------
 
 
-# Seconds for who sets no clock: on points that no plane separates it would never end.
+# Seconds without a clock: on points that no plane separates it would never end.
 PATIENCE = 40.0
 # Seconds that an attempt may take even if the descent up to it took less.
 LEAST_ATTEMPT = 2.0
 
 
-def descend_by_coordinates(source: Source, tolerance: float, clock: Clock | None, patience: float = math.inf) -> Search:
+def descend_by_coordinates(
+    source: Source, tolerance: float, clock: Clock | None, patience: float = math.inf
+) -> Nearest:
     """Epochs of coordinate descent in random order, with a look at the bracket now and then.
 
     On points that no plane separates the multipliers grow forever, and fastest on the points that are to blame. So
@@ -197,7 +154,7 @@ def descend_by_coordinates(source: Source, tolerance: float, clock: Clock | None
     """
     clock = clock or Clock(PATIENCE)
     started = clock.now()
-    search, parts = Search(np.zeros(1, dtype=np.int64), np.ones(1)), source.parts()
+    search, parts = Nearest(np.zeros(1, dtype=np.int64), np.ones(1)), source.parts()
     cancelling = _cancelling(next(parts, None), tolerance, clock, clock.within(LEAST_ATTEMPT))
     if cancelling is not None:
         return cancelling
@@ -230,7 +187,7 @@ def descend_by_coordinates(source: Source, tolerance: float, clock: Clock | None
     return search
 
 
-def _cancelling(part: tuple[Source, Numbers] | None, tolerance: float, clock: Clock, until: Clock) -> Search | None:
+def _cancelling(part: tuple[Source, Numbers] | None, tolerance: float, clock: Clock, until: Clock) -> Nearest | None:
     """The points of a part that carry the origin, by their numbers among all; None if none do.
 
     Cutting planes come to an end by themselves; descent has to be told when.
@@ -242,10 +199,10 @@ def _cancelling(part: tuple[Source, Numbers] | None, tolerance: float, clock: Cl
     found = cut(source, tolerance, clock)[0] if is_small else descend_by_coordinates(source, tolerance, until)
     if not found.settled or found.lower > 0:
         return None
-    return Search(numbers[found.rows], found.weights, upper=found.upper, settled=True)
+    return Nearest(numbers[found.rows], found.weights, upper=found.upper, settled=True)
 
 
-def _with_multipliers(source: Source, search: Search, alpha: Floats) -> Search:
+def _with_multipliers(source: Source, search: Nearest, alpha: Floats) -> Nearest:
     rows = np.flatnonzero(alpha)
     weights = alpha[rows] / alpha[rows].sum()
     coordinates = Coordinates(np.zeros((0, 0)), None)
@@ -255,8 +212,8 @@ def _with_multipliers(source: Source, search: Search, alpha: Floats) -> Search:
 
 
 def _try_few(
-    source: Source, search: Search, alpha: Floats, growth: Floats, tolerance: float, clock: Clock | None
-) -> Search:
+    source: Source, search: Nearest, alpha: Floats, growth: Floats, tolerance: float, clock: Clock | None
+) -> Nearest:
     """Cutting planes from the points that carry the nearest one, or from the fastest growers if none separates."""
     rows = np.flatnonzero(alpha)
     if search.lower > 0 and (len(rows) > 3 * MOST_FOR_CUTTING or search.lower < 0.9 * search.upper):

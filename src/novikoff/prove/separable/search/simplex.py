@@ -1,257 +1,478 @@
-"""Linear programs over the cone of all b with <z, b> >= 0: in floats by HiGHS, and in whole numbers where floats cannot
-tell a number from 0.
+"""From a basis that HiGHS ends with to a proof: the simplex method in whole numbers.
 
-A *dictionary* names as many points as there are dimensions, whose products with b are its coordinates, and gives the
-products of others, and b itself, as their combinations. To maximise a product over the cone, points are exchanged until
-no coordinate improves it, which proves that it is never positive; or until one does and lowers nothing: that is a
-direction. Bland's rule (1977) keeps it from going round in circles. The entries are determinants with one common
-denominator (Edmonds 1967), so that nothing is rounded. Points that are not in the dictionary join when a direction has
-them on its wrong side.
+Let r = A x. All variables, x and r, have bounds, and a basis names as many of them as there are rows: the others sit at
+a bound, or at 0 if they are free, and the rows then determine the basic ones. With R the rows that sit at their limit
+and S the basic columns, that is one square system, A_RS x_S = what is left of the limits; and its transpose, with the
+costs of S, determines the multipliers. If all basic variables are within their bounds, and all reduced costs have the
+signs that the bounds ask for, the point is an optimum.
+
+The basis that HiGHS ends with is exactly right for two programs in three. If not, it fails by very little: about its
+tolerances. Then the exact point becomes the origin and its multipliers are taken off the costs, what fails is scaled up
+to size 1, and HiGHS solves that program from the same basis (Gleixner, Steffy and Wolter 2016). The basis it ends with
+is the next one.
+
+What is left are exact pivots, which always end, with a proof. While a basic variable is out of its bounds, it changes
+places with one that can move; if none can, its row of the tableau proves that the program has no solution (Dutertre and
+de Moura 2006). Then the cost falls step by step, until no variable can lower it, or one can forever (Dantzig 1951). At
+first the choice that keeps most reduced costs right is taken, and after some pivots the smallest number (Bland 1977),
+so that it cannot go round in circles.
+
+The same pivots find the largest product of a vector with the points of a cone, which decides what floats cannot.
 """
 
-from collections.abc import Callable, Iterable, Mapping
-from fractions import Fraction
+import math
+from collections.abc import Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from novikoff.engine.clock import Clock, OutOfTimeError
-from novikoff.prove.exact.algebra import as_whole, solution
-from novikoff.prove.exact.refined import WholeMatrix
-from novikoff.prove.separable.points import Floats
+from novikoff.prove.exact.algebra import as_matrix
+from novikoff.prove.exact.floats import as_integers, lowest_exponent
+from novikoff.prove.exact.ratios import Ratios, Vector, WholeRows, nearest
+from novikoff.prove.exact.refined import Regular, Solution, WholeMatrix, by_elimination
+from novikoff.prove.separable.search.highs import BASIC, FREE, LOWER, UPPER, States, solved_in_floats
 
-# Of points whose largest coordinate is about 1, a product below this is 0 as far as a program can tell.
-ZERO = 1e-7
+Places = NDArray[np.intp]
+Whole = NDArray[Any]
 
-
-def largest_sum(goal: Floats, Z: Any, E: Any, clock: Clock) -> tuple[Floats, Floats] | None:
-    """The vector b in the unit box with Z b >= 0 and E b = 0 that has the largest product with a goal; and multiples of
-    the rows of Z, and of E, that cancel the goal, as far as that is possible.
-
-    The program that is solved is the dual one, which has as many equations as b has coordinates: the least that is left
-    of the goal. None if it was not solved in time.
-    """
-    from scipy.sparse import csc_array, eye_array, hstack
-
-    size = len(goal)
-    table = hstack([csc_array(Z.T), csc_array(E.T), eye_array(size), -eye_array(size)], format="csc")
-    costs = np.concatenate([np.zeros(Z.shape[0] + E.shape[0]), np.ones(2 * size)])
-    least = np.zeros(len(costs))
-    least[Z.shape[0] : Z.shape[0] + E.shape[0]] = -np.inf
-    bounds = np.stack([least, np.full(len(costs), np.inf)], axis=1)
-    found = solved(clock, c=costs, A_eq=table, b_eq=-goal, bounds=bounds)
-    if found is None:
-        return None
-    is_used = np.bincount(table.indices, minlength=size) > 2  # a coordinate that no row has may stay at 0
-    return np.where(is_used, -found.eqlin.marginals, 0.0), found.x[: Z.shape[0] + E.shape[0]]
+# Up to so many equations, elimination without floats is quicker, and of short numbers an inverse for all of them.
+FEW = 24
 
 
-def solved(clock: Clock, **program: Any) -> Any:
-    """The answer to a linear program; None if there is none, or not in time."""
-    from scipy.optimize import linprog
-
-    seconds = clock.left()
-    if seconds == 0:
-        return None
-    options = {"time_limit": seconds} if np.isfinite(seconds) else {}
-    result = linprog(**program, method="highs-ds", options=options)
-    return result if result.status == 0 else None
+class SingularError(ArithmeticError):
+    """A basis whose system has many solutions or none, or that floats cannot solve."""
 
 
-# -- in whole numbers -------------------------------------------------------------------------------------------------
+class WholeProgram:
+    """A program as bounds on x and r = A x, with its numbers as whole numbers.
 
-
-Numbers = NDArray[np.int64]
-Sparse = Mapping[int, Any]
-
-# Exchanges by the largest improvement, which is quick, for every point; after them, Bland's rule, which always ends.
-GREEDY = 4
-# Points that join at a time.
-JOINING = 8
-
-
-class Pivoted(NamedTuple):
-    """A direction of the cone, in whole numbers, with a positive product and its column; or the multiples of points
-    which add up to the negative of what was to be maximised."""
-
-    direction: list[int] | None
-    column: int
-    multiples: dict[int, Fraction]
-
-
-class Dictionary:
-    """At first b gives itself: `names` are the points whose products are the coordinates, None where it is one of b's.
-
-    `rows` are those of the points that are in, `b` those of b; all entries are to be divided by `unit`.
+    The limits of the `rows` are their upper bounds, those of the `columns` are the costs. The bounds are first those of
+    x, then those of r: of a row, the lower one is the upper one, or there is none. `A` is the same in floats.
     """
 
-    def __init__(self, dimension: int, clock: Clock) -> None:
-        from flint import fmpz
+    def __init__(self, rows: WholeRows, columns: WholeRows, lower: Vector, upper: Vector, A: Any = None) -> None:
+        self.rows, self.columns, self.lower, self.upper, self.A = rows, columns, lower, upper, A
+        self.m, self.n = rows.matrix.n_rows, rows.matrix.n_columns
+        self.is_fixed = lower == upper
+        finite = [np.where(np.isfinite(side), side, 0.0)[: self.n] for side in (lower, upper)]
+        self._unit = min(lowest_exponent(np.concatenate(finite)), 0)
+        self.whole_bounds = [as_integers(side, self._unit) for side in finite]
 
-        self.clock, self.unit = clock, fmpz(1)
-        self.names: list[int | None] = [None] * dimension
-        self.b = [[fmpz(int(i == j)) for j in range(dimension)] for i in range(dimension)]
-        self.rows: dict[int, list[Any]] = {}
+    @property
+    def scale(self) -> int:
+        """What bounds were multiplied by to be whole."""
+        return 1 << -self._unit
 
-    def given(self, z: Sparse) -> list[Any]:
-        """The product of a vector with b, in the coordinates."""
-        terms = [(value, self.b[place]) for place, value in z.items() if value]
-        return [sum(value * row[j] for value, row in terms) for j in range(len(self.names))]
+    def settled(self, states: States) -> States:
+        """The same states, where no variable sits at a bound that it does not have."""
+        low, high = np.isfinite(self.lower), np.isfinite(self.upper)
+        settled = states.copy()
+        outside = states != BASIC
+        settled[outside & ~low & ~high] = FREE
+        settled[outside & low & ((states != UPPER) | ~high)] = LOWER
+        settled[outside & high & ((states == UPPER) | ~low)] = UPPER
+        settled[outside & self.is_fixed] = LOWER
+        return settled
 
-    def direction(self, column: int) -> list[int]:
-        """The b with 1 (or another positive number) in one coordinate, and 0 in all others."""
-        return [int(row[column]) for row in self.b]
+    def slack_basis(self) -> States:
+        """All rows basic, all columns at a bound."""
+        states = np.full(self.n + self.m, LOWER, dtype=np.int8)
+        states[self.n :] = BASIC
+        return self.settled(states)
 
-    def join(self, name: int, z: Sparse) -> None:
-        self.rows[name] = self.given(z)
 
-    def exchange(self, name: int, column: int) -> None:
-        """Let a point that is in be a coordinate, instead of what was."""
-        if self.clock.is_over():
+class Vertex:
+    """What a basis stands for; computed when asked for."""
+
+    def __init__(self, form: WholeProgram, states: States, clock: Clock) -> None:
+        self.form, self.states, self._clock = form, states, clock
+        self.S = np.flatnonzero(states[: form.n] == BASIC)
+        self.R = np.flatnonzero(states[form.n :] != BASIC)
+        if len(self.S) != len(self.R):
+            raise SingularError("a basis has as many variables as there are rows")
+
+    # -- the systems of the basis -------------------------------------------------------------------------------------
+
+    @cached_property
+    def _kernel(self) -> WholeMatrix:
+        return self.form.rows.matrix.in_rows(self.R).in_columns(self.S)
+
+    @cached_property
+    def _factors(self) -> Regular | None:
+        return None if len(self.S) <= FEW else Regular.of(self._kernel, self._clock)
+
+    @cached_property
+    def _inverse(self) -> tuple[Any, int]:
+        """Of a small system, as whole numbers and their denominator."""
+        try:
+            numerators, denominator = self._kernel.written_out().inv().numer_denom()
+        except ZeroDivisionError:
+            raise SingularError("the system of a basis cannot be solved") from None
+        return numerators, int(denominator)
+
+    def _solve(self, right: list[int], transpose: bool) -> Solution:
+        if not right or not any(right):
+            return Solution([0] * len(right), 1)
+        if self._clock.is_over():
             raise OutOfTimeError
-        row = self.rows.pop(name)
-        pivot, unit, before = row[column], self.unit, self.names[column]
-
-        def without(other: list[Any]) -> list[Any]:
-            times = other[column]
-            if times == 0:
-                return [pivot * value // unit for value in other]
-            new = [(pivot * value - times * own) // unit for value, own in zip(other, row, strict=True)]
-            new[column] = times
-            return new
-
-        self.rows = {key: without(other) for key, other in self.rows.items()}
-        self.b = [without(other) for other in self.b]
-        if before is not None:
-            own = [-value for value in row]
-            own[column] = unit
-            self.rows[before] = own
-        self.names[column], self.unit = name, pivot
-        if pivot < 0:
-            self.unit = -pivot
-            self.rows = {key: [-value for value in other] for key, other in self.rows.items()}
-            self.b = [[-value for value in other] for other in self.b]
-
-    def drop(self, column: int, names: Iterable[int] = ()) -> None:
-        """Leave a coordinate at 0, and let some points go."""
-        for name in names:
-            self.rows.pop(name, None)
-        for row in (*self.rows.values(), *self.b):
-            del row[column]
-        del self.names[column]
-
-    def anchor(self, moved: Callable[[list[int]], Mapping[int, Sparse]]) -> None:
-        """Let points be all coordinates; `moved` is one that a direction does not have at 0, if there is one. If not,
-        the coordinate does not matter."""
-        for column in range(len(self.names) - 1, -1, -1):
-            found = moved(self.direction(column))
-            if not found:
-                self.drop(column)
-            for name, z in found.items():
-                self.join(name, z)
-                self.exchange(name, column)
-
-    def maximised(self, goal: Sparse, wrong: Callable[[list[int]], Mapping[int, Sparse]]) -> Pivoted:
-        """The largest product of b with a goal; `wrong` are points with a negative product with a direction, if any."""
-        exchanges = 0
-        while True:
-            gains = self.given(goal)
-            better = [j for j, gain in enumerate(gains) if gain > 0]
-            if not better:
-                pairs = zip(self.names, gains, strict=True)
-                return Pivoted(None, -1, {int(n or 0): Fraction(int(-g), int(self.unit)) for n, g in pairs if g})
-            is_greedy = exchanges < GREEDY * (len(self.rows) + len(gains))
-            column = max(better, key=gains.__getitem__) if is_greedy else min(better, key=self._name)
-            falling = [name for name, row in self.rows.items() if row[column] < 0]
-            if falling:
-                self.exchange(min(falling), column)
-                exchanges += 1
-                continue
-            direction = self.direction(column)
-            new = wrong(direction)
-            if not new:
-                return Pivoted(direction, column, {})
-            for name, z in new.items():
-                self.join(name, z)
-
-    def _name(self, column: int) -> int:
-        name = self.names[column]
-        return -1 if name is None else name
-
-
-class ExactFace(NamedTuple):
-    """Layers of points beyond the face, each with a direction; and weights of points that add up to 0 and span it."""
-
-    layers: list[tuple[Numbers, list[int]]]
-    weights: dict[int, Fraction]
-
-    def weak_separator(self, points: WholeMatrix) -> list[int]:
-        """The sum of the directions, an earlier one so many times that it outweighs those after it."""
-        weak = [0] * points.n_columns
-        for rows, b in reversed(self.layers):
-            pairs = zip(points.times(weak)[rows].tolist(), points.times(b)[rows].tolist(), strict=True)
-            times = max(-after // own + 1 for after, own in pairs)
-            weak = [value + max(times, 1) * more for value, more in zip(weak, b, strict=True)]
-        return as_whole([Fraction(value) for value in weak])
-
-
-def exact_face(points: WholeMatrix, fixed: Numbers, candidates: Numbers, clock: Clock) -> ExactFace:
-    """The face of some candidates among points, where others are fixed on it; OutOfTimeError if there is no time.
-
-    >>> points = WholeMatrix.of([1, 1, 1, -1], np.array([0, 0, 1, 0]), np.array([0, 1, 3, 4]), 2)
-    >>> found = exact_face(points, np.arange(0), np.arange(3), Clock(None))
-    >>> [(rows.tolist(), b) for rows, b in found.layers], found.weights
-    ([([1], [0, 1])], {0: Fraction(1, 1), 2: Fraction(1, 1)})
-    """
-    cone, left = Dictionary(points.n_columns, clock), candidates
-
-    def products(b: list[int]) -> NDArray[Any]:
-        if clock.is_over():
+        if len(right) <= FEW and self._kernel.data.dtype != object:
+            numerators, denominator = self._inverse
+            table = numerators.transpose() if transpose else numerators
+            return Solution([int(v) for v in (table * as_matrix([right]).transpose()).entries()], denominator)
+        if self._factors is None:
+            matrix = self._kernel.transposed() if transpose else self._kernel
+            found = by_elimination(matrix, right, self._clock)
+        else:
+            found = self._factors.solve(right, self._clock, transpose)
+        if self._clock.is_over():
             raise OutOfTimeError
-        return points.times(b)[left]
+        if found is None:
+            raise SingularError("the system of a basis cannot be solved")
+        return found
 
-    def wrong(b: list[int]) -> dict[int, Sparse]:
-        found = products(b)
-        worst = np.argsort(found, kind="stable")[:JOINING]
-        return {row: points.row(row) for row in left[worst[found[worst] < 0]].tolist() if row not in cone.rows}
+    def _primal(self, right: list[int], others: Ratios) -> Ratios:
+        """x with A_RS x_S = right, in units of the rows, over the denominator of the others."""
+        found = self._solve(right, transpose=False)
+        numbers = [value * found.denominator for value in others.numerators]
+        for j, value in zip(self.S.tolist(), found.numerators, strict=True):
+            numbers[j] = value
+        return Ratios(numbers, found.denominator * others.denominator)
 
-    for row in fixed.tolist():
-        cone.join(row, points.row(row))
-        column = next((j for j, value in enumerate(cone.rows[row]) if value), None)
-        if column is None:
-            del cone.rows[row]
+    def _dual(self, right: list[int], exponent: int) -> Ratios:
+        """Multipliers of the rows with A_RS' y_R = right 2^exponent; 0 outside R."""
+        found = self._solve(right, transpose=True)
+        units = [exponent - self.form.rows.exponents[i] for i in self.R.tolist()]
+        least = min(units, default=0)
+        y = [0] * self.form.m
+        for i, value, unit in zip(self.R.tolist(), found.numerators, units, strict=True):
+            y[i] = value << unit - least
+        if least >= 0:
+            return Ratios([value << least for value in y], found.denominator)
+        return Ratios(y, found.denominator << -least)
+
+    # -- the point ----------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def x(self) -> Ratios:
+        form = self.form
+        low, high = form.whole_bounds
+        columns = self.states[: form.n]
+        outside = np.where(columns == LOWER, low, np.where(columns == UPPER, high, 0))
+        rows = form.rows.matrix.in_rows(self.R)
+        limits = np.array(form.rows.limits, dtype=object)[self.R] * form.scale
+        return self._primal((limits - rows.times(outside)).tolist(), Ratios(outside.tolist(), form.scale))
+
+    @cached_property
+    def excesses(self) -> Whole:
+        """A x less the limits, in units of the rows over the denominator of x."""
+        return self.form.rows.excesses(self.x)
+
+    @cached_property
+    def broken(self) -> dict[int, int]:
+        """Basic variables that are out of their bounds: +1 if one must grow, -1 if it must fall."""
+        form = self.form
+        broken = {}
+        times = self.x.denominator // form.scale
+        low, high = form.whole_bounds
+        for j in self.S.tolist():
+            value = self.x.numerators[j]
+            if np.isfinite(form.lower[j]) and value < low[j] * times:
+                broken[j] = 1
+            elif np.isfinite(form.upper[j]) and value > high[j] * times:
+                broken[j] = -1
+        for i in np.flatnonzero(self.states[form.n :] == BASIC).tolist():
+            if self.excesses[i] > 0:
+                broken[form.n + i] = -1
+            elif self.excesses[i] < 0 and form.is_fixed[form.n + i]:
+                broken[form.n + i] = 1
+        return broken
+
+    # -- the multipliers ----------------------------------------------------------------------------------------------
+
+    @cached_property
+    def y(self) -> Ratios:
+        costs, exponents, S = self.form.columns.limits, self.form.columns.exponents, self.S.tolist()
+        least = min((exponents[j] for j in S), default=0)
+        return self._dual([costs[j] << exponents[j] - least for j in S], least)
+
+    @cached_property
+    def misses(self) -> Whole:
+        """A'y less the cost, column by column, in units of the columns over the denominator of y."""
+        return self.form.columns.excesses(self.y)
+
+    @cached_property
+    def promising(self) -> dict[int, int]:
+        """Variables outside the basis that would lower the cost: +1 by growing, -1 by falling."""
+        form = self.form
+        found = {}
+        for j in np.flatnonzero((self.states != BASIC) & ~form.is_fixed).tolist():
+            rate = -self.misses[j] if j < form.n else self.y.numerators[j - form.n]
+            if rate and self.states[j] != (LOWER if rate > 0 else UPPER):
+                found[j] = -1 if rate > 0 else 1
+        return found
+
+    # -- in floats ----------------------------------------------------------------------------------------------------
+
+    def distances(self) -> tuple[Vector, Vector]:
+        """From every variable to its bounds, in floats."""
+        form, x = self.form, self.x
+        times = x.denominator // form.scale
+        unit = [2.0 ** max(exponent, -1022) for exponent in form.rows.exponents]
+        slack = [-nearest(int(v), x.denominator) * u for v, u in zip(self.excesses.tolist(), unit, strict=True)]
+        sides = []
+        for bounds, whole in zip((form.lower, form.upper), form.whole_bounds, strict=True):
+            pairs = zip(whole.tolist(), x.numerators, strict=True)
+            near = [nearest(bound * times - value, x.denominator) for bound, value in pairs]
+            sides.append(np.where(np.isfinite(bounds), np.array([*near, *slack]), bounds))
+        return sides[0], sides[1]
+
+    def reduced_costs(self) -> Vector:
+        """Of every variable, in floats."""
+        unit = [2.0 ** max(exponent, -1022) for exponent in self.form.columns.exponents]
+        pairs = zip(self.misses.tolist(), unit, strict=True)
+        return np.array([*(-nearest(int(v), self.y.denominator) * u for v, u in pairs), *self.y.floats()])
+
+    # -- the tableau --------------------------------------------------------------------------------------------------
+
+    def row_of(self, variable: int) -> tuple[Ratios, dict[int, int]]:
+        """Multipliers of the rows that write a basic variable by the others, and how it grows with each of these.
+
+        Of a column the rates are in units of its own, and of a row in others: only signs, and one at a time, are told.
+        """
+        form = self.form
+        right = [int(j == variable) for j in self.S.tolist()]
+        if variable < form.n:
+            rho, own = self._dual(right, 0), None
         else:
-            cone.exchange(row, column)
-            cone.drop(column)
-    cone.anchor(lambda b: {row: points.row(row) for row in left[np.flatnonzero(products(b))[:1]].tolist()})
-    layers: list[tuple[Numbers, list[int]]] = []
-    weights: dict[int, Fraction] = {}
-    while cone.names and not weights:
-        base = [int(name or 0) for name in cone.names]
-        goal = points.combined(base, [1] * len(base))
-        found = cone.maximised(goal, wrong)
-        if found.direction is None:
-            weights = {row: found.multiples.get(row, Fraction(0)) + (row in base) for row in {*base, *found.multiples}}
-        else:
-            is_beyond = products(found.direction) > 0
-            layers.append((left[is_beyond], found.direction))
-            cone.drop(found.column, left[is_beyond].tolist())
-            left = left[~is_beyond]
-    return ExactFace(layers, _with_fixed(points, fixed, weights, clock))
+            own = variable - form.n
+            row = form.rows.matrix.in_rows(np.array([own]))
+            entries = dict(zip(row.indices.tolist(), row.data.tolist(), strict=True))
+            rho = self._dual([int(entries.get(j, 0)) for j in self.S.tolist()], form.rows.exponents[own])
+        if own is not None:
+            numbers = list(rho.numerators)
+            numbers[own] = -rho.denominator
+            rho = Ratios(numbers, rho.denominator)
+        products = form.columns.matrix.times(rho.numerators).tolist()
+        outside = np.flatnonzero(self.states != BASIC).tolist()
+        rates = {j: -int(products[j]) if j < form.n else rho.numerators[j - form.n] for j in outside}
+        return rho, {j: rate for j, rate in rates.items() if rate}
+
+    def column_of(self, variable: int) -> Ratios:
+        """How x moves when a variable outside the basis grows by 1 and the others outside it stay."""
+        form = self.form
+        if variable < form.n:
+            column = form.rows.matrix.in_rows(self.R).in_columns(np.array([variable]))
+            right = [0] * len(self.R)
+            for i in np.flatnonzero(np.diff(column.indptr)).tolist():
+                right[i] = -int(column.data[column.indptr[i]])
+            others = [int(j == variable) for j in range(form.n)]
+            return self._primal(right, Ratios(others, 1))
+        row = variable - form.n
+        least = min(form.rows.exponents[row], 0)
+        unit = max(form.rows.exponents[row], 0)
+        moved = self._primal([int(i == row) << -least for i in self.R.tolist()], Ratios([0] * form.n, 1))
+        return Ratios(moved.numerators, moved.denominator << unit) if unit else moved
 
 
-def _with_fixed(points: WholeMatrix, fixed: Numbers, weights: dict[int, Fraction], clock: Clock) -> dict[int, Fraction]:
-    """Weights of points that add up to 0 but for the span of fixed ones, and the multiples of these that cancel it."""
-    rows = list(weights)
-    whole = as_whole([weights[row] for row in rows])
-    weights = dict(zip(rows, map(Fraction, whole), strict=True))
-    total = points.combined(rows, whole)
-    if not total:
-        return weights
-    places = sorted({place for row in fixed.tolist() for place in points.row(row)} | total.keys())
-    columns = [[points.row(row).get(place, 0) for place in places] for row in fixed.tolist()]
-    found = solution(columns, [-total.get(place, 0) for place in places], clock)
+# Pivots that are chosen well, before they are chosen so that they end.
+CHOSEN = 100
+
+
+class Decision(NamedTuple):
+    """What the program is; x, the multipliers y of the rows, or the ray, as the claim needs them."""
+
+    claim: str
+    x: Ratios | None = None
+    y: Ratios | None = None
+    ray: Ratios | None = None
+    pivots: int = 0
+
+
+def decide_exactly(form: WholeProgram, states: States, clock: Clock) -> Decision:
+    """What the program is; OutOfTimeError when the clock is over, SingularError if a basis cannot be solved."""
+    pivots = 0
+    while True:
+        vertex = Vertex(form, states, clock)
+        next_states = _repaired(vertex, pivots) if vertex.broken else _lowered(vertex, pivots)
+        if isinstance(next_states, Decision):
+            return next_states._replace(pivots=pivots)
+        states, pivots = next_states, pivots + 1
+
+
+def _repaired(vertex: Vertex, pivots: int) -> States | Decision:
+    """The states after a variable that is out of its bounds has left the basis; or the proof that it cannot."""
+    variable = min(vertex.broken)
+    sign = vertex.broken[variable]
+    rho, rates = vertex.row_of(variable)
+    able = {j: rate for j, rate in rates.items() if _can_move(vertex, j, sign if rate > 0 else -sign)}
+    if not able:
+        return Decision("infeasible", y=Ratios([-sign * value for value in rho.numerators], rho.denominator))
+    entering = min(able) if pivots >= CHOSEN else min(able, key=lambda j: (_ratio(vertex, j, able[j]), j))
+    return _exchanged(vertex.states, entering, variable, LOWER if sign > 0 else UPPER)
+
+
+def _can_move(vertex: Vertex, variable: int, direction: int) -> bool:
+    if vertex.form.is_fixed[variable]:
+        return False
+    return bool(vertex.states[variable] != (UPPER if direction > 0 else LOWER))
+
+
+def _ratio(vertex: Vertex, variable: int, rate: int) -> float:
+    """How much cost a variable takes to move another by 1: about, for it only guides the choice."""
+    cost = vertex.misses[variable] if variable < vertex.form.n else vertex.y.numerators[variable - vertex.form.n]
+    try:
+        return abs(int(cost) / rate)
+    except OverflowError:
+        return float("inf")
+
+
+def _lowered(vertex: Vertex, pivots: int) -> States | Decision:
+    """The states after one more step down; or the proof that there is none, or no end of them."""
+    if not vertex.promising:
+        return Decision("optimal", x=vertex.x, y=vertex.y)
+    entering = min(vertex.promising)
+    direction = vertex.promising[entering]
+    if pivots < CHOSEN:
+        costs = np.abs(vertex.reduced_costs())
+        entering = max(vertex.promising, key=lambda j: (costs[j], -j))
+        direction = vertex.promising[entering]
+    moves = vertex.column_of(entering)
+    if direction < 0:
+        moves = Ratios([-value for value in moves.numerators], moves.denominator)
+    stops = _stops(vertex, entering, direction, moves)
+    if not stops:
+        return Decision("unbounded", x=vertex.x, ray=moves)
+    best = stops[0]
+    for stop in stops[1:]:
+        ahead = stop[0] * best[1] - best[0] * stop[1]
+        if ahead < 0 or (ahead == 0 and stop[2] < best[2]):
+            best = stop
+    _, _, leaving, bound = best
+    if leaving == entering:
+        states = vertex.states.copy()
+        states[entering] = bound
+        return states
+    return _exchanged(vertex.states, entering, leaving, bound)
+
+
+def _stops(vertex: Vertex, entering: int, direction: int, moves: Ratios) -> list[tuple[int, int, int, int]]:
+    """Where variables reach their bounds, as a fraction of two whole numbers, the variable, and which bound."""
+    form, x = vertex.form, vertex.x
+    low, high = form.whole_bounds
+    times = x.denominator // form.scale
+    stops = []
+    for j in [*vertex.S.tolist(), entering] if entering < form.n else vertex.S.tolist():
+        rate = moves.numerators[j]
+        kind, whole, bounds = (UPPER, high, form.upper) if rate > 0 else (LOWER, low, form.lower)
+        if rate and np.isfinite(bounds[j]):
+            stops.append((abs(whole[j] * times - x.numerators[j]), abs(rate), j, kind))
+    changes = form.rows.matrix.times(moves.numerators).tolist()
+    basic = np.flatnonzero(vertex.states[form.n :] == BASIC).tolist()
+    limited = [i for i in basic if changes[i] > 0 or (changes[i] and form.is_fixed[form.n + i])]
+    return stops + [(abs(int(vertex.excesses[i])), abs(int(changes[i])), form.n + i, UPPER) for i in limited]
+
+
+def _exchanged(states: States, entering: int, leaving: int, bound: int) -> States:
+    new = states.copy()
+    new[entering], new[leaving] = BASIC, bound
+    return new
+
+
+MOST_REFINEMENTS = 12
+
+
+def decided_from(form: WholeProgram, states: States, clock: Clock) -> Decision:
+    """What the program is, from a basis that is believed to be nearly right."""
+    try:
+        return _refined(form, form.settled(states), clock)
+    except SingularError:
+        return decide_exactly(form, form.slack_basis(), clock)
+
+
+def _refined(form: WholeProgram, states: States, clock: Clock) -> Decision:
+    seen = set()
+    for _ in range(MOST_REFINEMENTS):
+        vertex = Vertex(form, states, clock)
+        if not vertex.broken and not vertex.promising:
+            return Decision("optimal", vertex.x, vertex.y)
+        seen.add(states.tobytes())
+        better, is_optimal = _next_states(vertex, clock)
+        if better is None or better.tobytes() in seen:
+            break
+        states = better
+        if not is_optimal:
+            break
+    return decide_exactly(form, states, clock)
+
+
+def _next_states(vertex: Vertex, clock: Clock) -> tuple[States | None, bool]:
+    """The states with which HiGHS ends on what is left when the vertex is taken off, and whether they are optimal."""
+    from scipy.sparse import eye_array, hstack
+
+    form = vertex.form
+    lower, upper = vertex.distances()
+    costs = vertex.reduced_costs()
+    gap = max((lower[j] if sign > 0 else -upper[j] for j, sign in vertex.broken.items()), default=0.0)
+    slope = max((abs(costs[j]) for j in vertex.promising), default=0.0)
+    with np.errstate(over="ignore"):
+        bounds = np.ldexp(lower, _scale(gap)), np.ldexp(upper, _scale(gap))
+        scaled = np.ldexp(costs, _scale(slope))
+    A = hstack([form.A, -eye_array(form.m)], format="csr")
+    zeros = np.zeros(form.m)
+    start = np.append(vertex.states, np.full(form.m, LOWER, dtype=np.int8))
+    found = solved_in_floats(scaled, A, (zeros, zeros), bounds, clock, start)
     if found is None:
-        raise OutOfTimeError
-    return weights | {row: value for row, value in zip(fixed.tolist(), found, strict=True) if value}
+        return None, False
+    states = found.states[: form.n + form.m]
+    if int((states == BASIC).sum()) != form.m:
+        return None, False
+    return form.settled(states), found.is_optimal
+
+
+def _scale(size: float) -> int:
+    """The power of two that takes a size to about 1; what fails by nothing stays as it is."""
+    return -math.frexp(size)[1] if size < math.inf else 0
+
+
+# -- over a cone ------------------------------------------------------------------------------------------------------
+
+# All vertices of such a program are the origin, so that every basis is feasible; a ray makes a product large.
+
+
+def largest_product(
+    goal: Sequence[int], Z: WholeMatrix, E: WholeMatrix, clock: Clock, start: tuple[Places, Places] | None = None
+) -> tuple[list[int] | None, Ratios]:
+    """A vector b with Z b >= 0, E b = 0 and a positive product with a goal; or, if there is none, the multiples of the
+    rows of Z, none of them negative, and of E, that cancel the goal.
+
+    Pivots may start from as many independent rows, of both together, and columns.
+
+    >>> Z = WholeMatrix.of_table([[1, 0], [1, 1]], 2)
+    >>> largest_product([0, -1], Z, WholeMatrix.of_table([], 2), Clock(None))
+    ([1, -1], [])
+    >>> largest_product([-2, -1], Z, WholeMatrix.of_table([], 2), Clock(None))
+    (None, [Fraction(1, 1), Fraction(1, 1)])
+    """
+    m, n = Z.n_rows + E.n_rows, Z.n_columns
+    numbers, starts = np.concatenate([-Z.data, E.data]), np.append(Z.indptr, Z.indptr[-1] + E.indptr[1:])
+    table = WholeMatrix(numbers, np.concatenate([Z.indices, E.indices]), starts, n)
+    lower = np.full(n + m, -np.inf)
+    lower[n + Z.n_rows :] = 0.0
+    upper = np.append(np.full(n, np.inf), np.zeros(m))
+    columns = WholeRows(table.transposed(), [-value for value in goal], [0] * n)
+    form = WholeProgram(WholeRows(table, [0] * m, [0] * m), columns, lower, upper)
+    states = form.slack_basis()
+    if start is not None:
+        states[n + start[0]], states[start[1]] = LOWER, BASIC
+        states = form.settled(states)
+    pivots, found = 0, _lowered(Vertex(form, states, clock), 0)
+    while not isinstance(found, Decision):
+        pivots += 1
+        found = _lowered(Vertex(form, found, clock), pivots)
+    if found.ray is not None:
+        return list(found.ray.numerators), Ratios([])
+    y = found.y or Ratios([])
+    return None, Ratios([*(-v for v in y.numerators[: Z.n_rows]), *y.numerators[Z.n_rows :]], y.denominator)

@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from novikoff.engine.clock import Clock
-from novikoff.prove.exact.algebra import Whole, as_whole, rank_at_least, regular_solution
+from novikoff.prove.exact.algebra import Whole, as_matrix, as_whole, rank_at_least, regular_solution
 
 
 class ExactNearest(NamedTuple):
@@ -23,22 +23,20 @@ class ExactNearest(NamedTuple):
 def nearest_point_exactly(
     points: Sequence[Whole], clock: Clock, start: Sequence[int] | None = None
 ) -> ExactNearest | None:
-    """The point of the hull of whole-numbered points that is nearest to the origin; None if the time is used up.
+    """The point of the hull of whole-numbered points that is nearest to the origin; None if time runs out.
 
     `start` are points that may carry it, such as floats found them: if they do, there is little left to do.
 
     >>> nearest_point_exactly([[2, 1], [2, -1]], Clock(None))
     ExactNearest(rows=[0, 1], weights=[1, 1], direction=[4, 0])
     """
-    from flint import fmpz_mat
-
     if clock.is_over():
         return None
-    table = fmpz_mat([list(map(int, point)) for point in points])
+    table = as_matrix(points)
     first = min(range(len(points)), key=lambda i: sum(v * v for v in points[i]))
     carriers, weights = _started(points, start or [], clock) or ([first], [1])
     while True:
-        x = fmpz_mat([weights]) * fmpz_mat([list(map(int, points[i])) for i in carriers])
+        x = as_matrix([weights]) * as_matrix(points[i] for i in carriers)
         square = (x * x.transpose())[0, 0]
         scores = (table * x.transpose()).entries()
         worst = min(range(len(points)), key=scores.__getitem__)
@@ -91,7 +89,7 @@ def _affine_minimiser(points: list[Whole], clock: Clock) -> list[int] | None:
     """Weights of any sign and positive sum whose combination of the points, divided by their sum, is shortest."""
     from flint import fmpz_mat
 
-    rows = fmpz_mat([list(map(int, point)) for point in points])
+    rows = as_matrix(points)
     size = len(points)
     table: list[list[Any]] = [[*line, 1] for line in (rows * rows.transpose()).tolist()]
     table.append([1] * size + [0])

@@ -341,7 +341,7 @@ class _Rounds:
     passes: Passes
     tolerance: float
     clock: Clock
-    vector: Whole | None = None  # the best plane that has every row on its side
+    vector: Whole | None = None  # the best hyperplane that classifies every row correctly
     lower: Fraction = Fraction(0)
     support: Support | None = None
     upper: Fraction | None = None
@@ -475,7 +475,7 @@ class _Rounds:
         return self._bracketed()
 
     def _bracketed(self) -> Witnesses:
-        """Separable by the best plane that has every row on its side, or undecided if there is none."""
+        """Separable by the best hyperplane that classifies every row correctly, or undecided if there is none."""
         if self.vector is None:
             return Witnesses(support=self.support)
         vector = tuple(off_points(self.data.subject, self.vector))

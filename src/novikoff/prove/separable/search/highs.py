@@ -6,11 +6,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novikoff.engine.clock import Clock
-from novikoff.prove.programs.program import Vector
+from novikoff.prove.exact.ratios import Vector
 
 # HiGHS' tolerances, of which 1e-7 is its default; and what it takes for infinite, or refuses as a cost.
 TOLERANCE = 1e-9
 INFINITE, MOST_COST = 1e20, 1e15
+
+# Of rows whose largest entry is about 1, a product below this is 0 as far as a program can tell.
+ZERO = 1e-7
 
 States = NDArray[np.int8]
 # The states of a variable in HiGHS' order.
@@ -25,6 +28,7 @@ class Guess(NamedTuple):
     y: Vector
     iterations: int
     is_optimal: bool
+    cost: float = 0.0
 
 
 def solved_in_floats(
@@ -73,6 +77,7 @@ def solved_in_floats(
         np.array(found.row_dual),
         max(int(highs.getInfo().simplex_iteration_count), 0),
         highs.getModelStatus() == highspy.HighsModelStatus.kOptimal,
+        highs.getInfo().objective_function_value,
     )
 
 
