@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from tests.second_checker import CHECKS, agree, dot, fields, fingerprint, need, rank, read, total
 
-KEYS = ("family", "rows", "columns", "classes", "ties", "effects", "numbers", "formula")
+KEYS = ("family", "rows", "columns", "classes", "ties", "effects", "numbers", "formula", "omitted")
 
 
 def existence(about, claims, witnesses, data):

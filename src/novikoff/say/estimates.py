@@ -24,6 +24,9 @@ MODELS = {
     "conditional": "conditional logistic regression",
 }
 
+# The families in which a level counts as success.
+TWO_OUTCOMES = ("binomial", "log-binomial", "conditional")
+
 # How each kind of coefficient is headed, in this order.
 HEADINGS = {
     UP: "to +infinity",
@@ -40,31 +43,119 @@ OPTIONS = ("weights", "offset", "strata", "event", "entry", "fixed_effects")
 # Names and rows that are listed at most, and where lines end.
 MOST_NAMES, MOST_ROWS, WIDTH = 8, 12, 100
 
-_PENALTY = "report a finite estimate (Firth's, or another penalised one) rather than Wald intervals"
-_DROP = (
-    "drop the separated rows, and then the columns that are constant or collinear: what was finite stays as it is, and "
-    "can be estimated from the rest"
+_FIRTH = (
+    "report Firth's estimate, which is finite, with profile-likelihood intervals: found.finite(), or --finite (package "
+    "firthmodels, pip install 'novikoff[firth]')"
 )
-ADVICE = {
-    "binomial": f"merge rare levels; drop a column that determines the outcome; or {_PENALTY}",
-    "log-binomial": f"merge rare levels; or {_PENALTY}",
-    "poisson": f"merge rare levels; or {_DROP}",
-    "negative-binomial": f"merge rare levels; or {_DROP}",
-    "multinomial": f"merge rare levels or classes; or {_PENALTY}",
-    "ordinal": f"merge rare levels or classes; or {_PENALTY}",
-    "cox": f"merge rare levels; or {_PENALTY}",
-    "conditional": f"merge rare levels; or {_PENALTY}",
+_DROP = (
+    "drop the separated rows, as Stata's ppmlhdfe does, and then the columns that are constant or collinear: what was "
+    "finite stays as it is, and can be estimated from the rest"
+)
+# Finite estimates that other packages have.
+ELSEWHERE = {
+    "log-binomial": "R's brglm2 has a penalised estimate (brglmFit, log link)",
+    "poisson": f"{_DROP}; or use R's brglm2 (brglmFit)",
+    "negative-binomial": f"{_DROP}; or use R's brglm2 (brnb)",
+    "multinomial": "R's brglm2 has a penalised estimate (brmultinom)",
+    "ordinal": "R's brglm2 has a penalised estimate for adjacent categories (bracl)",
+    "cox": "R's coxphf has them",
+    "conditional": "R's coxphf has a penalised estimate: a Cox model with strata and one time for all",
+}
+ADVICE = {family: f"merge rare levels; or {where}" for family, where in ELSEWHERE.items()} | {
+    "binomial": f"merge rare levels; drop a column that determines the outcome; or {_FIRTH}",
+    "cox": f"merge rare levels; or {_FIRTH}",
+}
+FIRTH = {
+    "binomial": "Firth's logistic regression (firthmodels)",
+    "cox": "Firth's Cox regression (firthmodels, Breslow's ties)",
 }
 
 
 def in_words(found: Any) -> str:
     """The whole answer, line by line."""
-    facts = [*fates(found), ("separated", separated(found)), ("what to do", what_to_do(found))]
+    facts = [
+        ("response", success(found)),
+        ("omitted", omitted(found)),
+        *fates(found),
+        ("separated", separated(found)),
+        ("what to do", what_to_do(found)),
+    ]
     lines = [f"{verdict(found)[0].upper()}{verdict(found)[1:]}."]
     for name, value in facts:
         if value is not None:
-            lines += textwrap.wrap(value, WIDTH, initial_indent=f"  {name:<16}", subsequent_indent=" " * 18)
+            lines += textwrap.wrap(value, WIDTH, initial_indent=f"  {name:<19}", subsequent_indent=" " * 21)
     return "\n".join(lines)
+
+
+def success(found: Any) -> str | None:
+    """Which level of the response counts as success; None for other families."""
+    left, columns = found.response
+    response = _response(found.family, left, columns, found.about["classes"])
+    return response if found.family in TWO_OUTCOMES else None
+
+
+def omitted(found: Any) -> str | None:
+    """How many rows are not in the design, and which."""
+    if not found.omitted:
+        return None
+    total, why = counted(found.n_rows + len(found.omitted), "row"), "with missing values, or dropped by the model"
+    return f"{len(found.omitted):,} of {total} {why} {_rows(found.omitted, found.omitted)}"
+
+
+def _rows(rows: Any, positions: Any) -> str:
+    how = "the first is 0" if rows == positions else "by their index"
+    return f"({how}): {listed(rows[:MOST_ROWS], MOST_ROWS)}{', ...' if len(rows) > MOST_ROWS else ''}"
+
+
+def irreducible(found: Any) -> str:
+    """Why an estimate is infinite, in a sentence."""
+    pairs = zip(found.coefficients, found.direction, strict=True)
+    along = listed([f"{name} by {value:+,}" for name, value in pairs], MOST_NAMES)
+    return textwrap.fill(
+        f"Proved: {counted(len(found.coefficients), 'coefficient')} and the outcomes of "
+        f"{counted(len(found.rows), 'row')} suffice for an infinite estimate, and none can be left out. The likelihood "
+        f"keeps growing along {along}; rows {_rows(found.rows, found.positions)}.",
+        WIDTH,
+        break_on_hyphens=False,
+    )
+
+
+def finite(fitted: Any) -> str:
+    """Firth's estimates with their intervals, as a table."""
+    columns = {"estimate": fitted.estimate, "lower": fitted.lower, "upper": fitted.upper}
+    return "\n".join([_method(fitted), *_table(fitted.coefficients, columns)])
+
+
+def finite_in_brief(fitted: Any) -> str:
+    """The same in one line."""
+    ends = zip(fitted.coefficients, fitted.estimate, fitted.lower, fitted.upper, strict=True)
+    parts = [f"{name} {value:.4g} ({low:.4g} to {high:.4g})" for name, value, low, high in ends]
+    return f"{_method(fitted)}: {', '.join(parts)}"
+
+
+def _method(fitted: Any) -> str:
+    doubt = "" if fitted.converged else "; the fit did not converge: do not report it"
+    return f"{fitted.method}, with {100 * fitted.level:.4g} % profile-likelihood intervals{doubt}"
+
+
+def summary(found: Any, fitted: Any | None = None) -> str:
+    """The whole answer, then what becomes of every coefficient, with finite estimates if there are some."""
+    columns: dict[str, Any] = {"estimate": [found.fate(name) for name in found.coefficients]}
+    if fitted is not None:
+        columns |= {"Firth": fitted.estimate, "lower": fitted.lower, "upper": fitted.upper}
+    method = [] if fitted is None else [_method(fitted)]
+    return "\n".join([in_words(found), "", *method, *_table(found.coefficients, columns)])
+
+
+def _table(names: Any, columns: dict[str, Any]) -> list[str]:
+    """A line for every name, under headings."""
+    texts = [[name, *(v if isinstance(v, str) else f"{v:.4g}" for v in column)] for name, column in columns.items()]
+    first, widths = ["", *names], [max(map(len, column)) for column in texts]
+    left = max(map(len, first))
+    rows = zip(first, zip(*texts, strict=True), strict=True)
+    return [
+        f"  {name:<{left}}" + "".join(f"  {v:>{w}}" for v, w in zip(row, widths, strict=True)) for name, row in rows
+    ]
 
 
 def question(found: Any) -> list[tuple[str, str]]:
@@ -82,9 +173,9 @@ def question(found: Any) -> list[tuple[str, str]]:
 
 
 def _response(family: str, left: str, columns: list[str], classes: list[Any] | None) -> str | None:
-    if family in ("binomial", "log-binomial", "conditional") and len(columns) == 2:
+    if family in TWO_OUTCOMES and len(columns) == 2:
         return f"{columns[0]} counts successes, {columns[1]} failures"
-    if family in ("binomial", "log-binomial", "conditional"):
+    if family in TWO_OUTCOMES:
         return f"{left}: success is {1 if classes is None else classes[1]}"
     if classes is None:
         return None
@@ -161,9 +252,7 @@ def separated(found: Any) -> str | None:
     rows = found.separated_rows
     if not rows:
         return None
-    shown = listed(rows[:MOST_ROWS], MOST_ROWS) + (", ..." if len(rows) > MOST_ROWS else "")
-    how = "the first is 0" if rows == found.separated_positions else "by their index"
-    return f"{len(rows):,} of {counted(found.n_rows, 'row')} ({how}): {shown}"
+    return f"{len(rows):,} of {counted(found.n_rows, 'row')} {_rows(rows, found.separated_positions)}"
 
 
 def what_to_do(found: Any) -> str | None:

@@ -33,14 +33,13 @@ def agrees(family, seed, **asked):
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-@pytest.mark.parametrize("part", range(2))
-def test_every_family_agrees_with_an_exact_linear_program(family, part):
-    for seed in range(40 * part, 40 * (part + 1)):
+def test_every_family_agrees_with_an_exact_linear_program(family):
+    for seed in range(30):
         agrees(family, seed)
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(seed=st.integers(10_000, 10_000_000))
 def test_every_family_agrees_on_designs_that_nobody_has_seen(family, seed):
     agrees(family, seed)
@@ -52,7 +51,7 @@ def test_thin_columns_are_eliminated_without_another_answer(family, share, monke
     monkeypatch.setattr("novikoff.prove.existence.rows.FULL", 0)
     monkeypatch.setattr("novikoff.prove.existence.rows.FULL_SHARE", share)
     monkeypatch.setattr("novikoff.prove.existence.conclude.FEW_DIMENSIONS", 1)
-    for seed in range(200, 225):
+    for seed in range(200, 210):
         agrees(family, seed)
 
 
@@ -126,7 +125,7 @@ def test_a_weight_of_0_drops_its_row():
 @pytest.mark.parametrize("weights", [[1, 1, 1, -1], [1, 1, 1, float("nan")], [1, 1, 1, float("inf")], [1, 1, 1]])
 def test_weights_that_are_none_are_refused(weights):
     with pytest.raises(ValueError, match="weight"):
-        existence(FOUR, [0, 1, 1, 1], weights=weights)
+        existence(FOUR, [0, 1, 1, 1], weights=weights, missing="raise")
 
 
 @pytest.mark.parametrize("y", [[0, 0, 0, 0], [1, 1, 1, 1]])
@@ -211,7 +210,7 @@ def test_a_direction_without_an_obstruction_proves_that_something_is_infinite(mo
         raise OutOfTimeError
 
     monkeypatch.setattr("novikoff.prove.separable.search.face._Search._obstruction", lambda *arguments: None)
-    monkeypatch.setattr("novikoff.prove.separable.search.face.exact_face", too_late)
+    monkeypatch.setattr("novikoff.prove.separable.search.face.largest_product", too_late)
     X, y = [[0.0], [0.0], [1.0], [1.0]], [0, 1, 1, 1]
     found = existence(X, y)
     assert found.exists is False
@@ -237,14 +236,14 @@ def test_signs_that_nobody_asked_for_are_not_looked_for():
 def test_programs_and_newtons_method_find_the_same_face(family, most, monkeypatch):
     monkeypatch.setattr("novikoff.prove.separable.search.face.MOST_FOR_PROGRAMS", most)
     monkeypatch.setattr("novikoff.prove.separable.search.face.DIMENSIONS_TO_PEEL", 0)
-    for seed in range(440, 460):
+    for seed in range(440, 450):
         agrees(family, seed)
 
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_programs_that_begin_with_few_rows_have_the_same_answer(family, monkeypatch):
     monkeypatch.setattr("novikoff.prove.separable.search.face.MANY", 0)
-    for seed in range(400, 425):
+    for seed in range(400, 410):
         agrees(family, seed)
 
 
@@ -289,7 +288,7 @@ def in_one_decimal(rng):
 @pytest.mark.parametrize("family", FAMILIES)
 def test_tables_of_one_decimal_are_decided_with_all_signs(family, monkeypatch):
     monkeypatch.setattr(cases, "design", in_one_decimal)
-    for seed in range(12):
+    for seed in range(8):
         agrees(family, seed, signs=True)
 
 
@@ -298,23 +297,23 @@ def test_pivoting_in_whole_numbers_has_the_same_answer(family, monkeypatch):
     def fails(*arguments, **program):
         return None
 
-    monkeypatch.setattr("novikoff.prove.separable.search.simplex.solved", fails)
+    monkeypatch.setattr("novikoff.prove.existence.search.signs.solved_in_floats", fails)
     monkeypatch.setattr("novikoff.prove.separable.search.face._Search._in_floats", fails)
-    for seed in range(300, 325):
+    for seed in range(300, 310):
         agrees(family, seed, signs=True)
 
 
-@pytest.mark.parametrize("greedy", [0, 4])
-def test_pivoting_ends_by_blands_rule(greedy, monkeypatch):
-    monkeypatch.setattr("novikoff.prove.separable.search.simplex.GREEDY", greedy)
+@pytest.mark.parametrize("chosen", [0, 100])
+def test_pivoting_ends_by_blands_rule(chosen, monkeypatch):
+    monkeypatch.setattr("novikoff.prove.separable.search.simplex.CHOSEN", chosen)
     monkeypatch.setattr("novikoff.prove.separable.search.face._Search._in_floats", lambda search: None)
-    for seed in range(400, 440):
+    for seed in range(400, 420):
         agrees("binomial", seed, signs=True)
 
 
 @pytest.mark.parametrize("prime", [2**23 - 15, 2**23 - 21])
 def test_an_unlucky_prime_changes_nothing(prime, monkeypatch):
-    for module in ("exact.modular", "separable.points", "separable.proofs", "existence.search.face"):
+    for module in ("exact.modular", "separable.points", "separable.proofs", "separable.search.scaled"):
         monkeypatch.setattr(f"novikoff.prove.{module}.PRIME", prime)
     X, y = [[0], [prime], [prime], [0]], [0, 1, 0, 1]
     assert existence(X, y).exists is True

@@ -11,7 +11,7 @@ from formulaic import model_matrix
 
 from novikoff import CertificateError, Existence, Perceptron, existence, save
 from novikoff.keep import layout
-from novikoff.keep.certificates import read_certificate
+from novikoff.keep.models import read_certificate
 from novikoff.prove.existence.inputs import likelihood_of
 from tests.mutants import survivors
 

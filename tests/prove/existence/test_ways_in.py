@@ -16,6 +16,7 @@ from statsmodels.miscmodels.ordinal_model import OrderedModel
 from novikoff import Existence, existence
 from novikoff.data import read
 from novikoff.data.examples import Examples
+from novikoff.prove.exact.document import CertificateError
 
 TABLE = pd.DataFrame(
     {
@@ -251,8 +252,21 @@ def test_a_real_fitter_of_lifelines():
         ((X, ILL[:3]), {}, "one value a row"),
         ((X, [0, 1, 2, 0, 1, 2]), {}, "3 different values"),
         ((X, [-1.0, 0, 1, 0, 1, 2]), {"family": "poisson"}, "y is -1.0 in row 0; counts are not negative"),
-        ((X, [0.5, 0, np.nan, 0, 1, 2]), {"family": "poisson"}, "finite"),
-        ((X.assign(age=[30, 40, np.nan, 40, 50, 60]), ILL), {}, "row 2, column 1"),
+        ((X, [0.5, 0, np.inf, 0, 1, 2]), {"family": "poisson"}, "finite"),
+        ((X.assign(age=[30, 40, np.inf, 40, 50, 60]), ILL), {}, "row 2, column 1"),
+        (
+            (X.assign(age=[30, 40, np.nan, 40, 50, 60]), ILL),
+            {"missing": "raise"},
+            "X has missing values, the first in row 2",
+        ),
+        ((X.assign(age=np.nan), ILL), {}, "each of the 6 rows has a missing value"),
+        ((X, ILL), {"missing": "omit"}, "missing='omit' must be one of drop, raise"),
+        ((X, TABLE["ill"]), {"success": "maybe"}, "success='maybe' is not among the classes no, yes"),
+        ((X, TABLE[["sick", "well"]].to_numpy()), {"success": 1}, "success= chooses between two labels"),
+        ((X, COUNTS), {"family": "poisson", "success": 1}, "no meaning for the family 'poisson'"),
+        (("Surv(week) ~ dose", TABLE), {}, "must be Surv"),
+        (("Surv(week, seen) ~ dose", TABLE), {"event": "seen"}, "leave out family=, event= and entry="),
+        (("Surv(week, seen) ~ dose", TABLE), {"family": "poisson"}, "leave out family="),
         ((X, ILL), {"strata": TABLE["site"]}, "no meaning for the family 'binomial'"),
         ((X, ILL), {"family": "conditional"}, "strata="),
         ((X, TABLE["week"]), {"family": "cox", "ties": "guess"}, "efron, breslow, exact"),
@@ -270,13 +284,121 @@ def test_a_real_fitter_of_lifelines():
         (("ill ~ dose | town", TABLE), {}, "no column 'town'"),
         (("ill ~ dose | site", TABLE), {"fixed_effects": "site"}, "not in both"),
         (("ill ~ dose",), {}, "needs a table"),
-        (("ill ~ age", TABLE.assign(age=[30, None, 1, 2, 3, 4])), {}, "missing values"),
+        (("ill ~ age", TABLE.assign(age=[30, None, 1, 2, 3, 4])), {"missing": "raise"}, "'age' has missing values"),
         ((sm.Logit(ILL, C), TABLE), {}, "has its own data"),
     ],
 )
 def test_what_makes_no_sense_is_refused_in_words(arguments, options, message):
     with pytest.raises(ValueError, match=message):
         existence(*arguments, **options)
+
+
+def test_an_option_that_there_is_not_is_refused_by_name():
+    with pytest.raises(TypeError, match="no option 'wieghts'; there are family, weights"):
+        existence(X, ILL, wieghts=[1] * 6)
+
+
+# -- missing values, success, survival --------------------------------------------------------------------------------
+
+HOLES = TABLE.assign(age=[30, 40, None, 40, 50, 60], ill=["no", None, "yes", "no", "yes", "no"])
+
+
+@pytest.mark.parametrize("formula", ["ill ~ dose + age", "ill ~ dose + I(age / 2)"])
+def test_rows_with_missing_values_are_omitted_and_counted(formula):
+    found, rest = existence(formula, HOLES), HOLES.drop(index=[1, 2])
+    known = existence(formula, rest)
+    assert found.omitted == (1, 2)
+    assert found.n_rows == 4
+    assert answer(found) == answer(known)
+    assert found.separated_positions == known.separated_rows  # which are those of the whole table
+    assert "2 of 6 rows with missing values" in str(found)
+    assert found.sha256 != known.sha256
+    again = Existence.from_json(found.to_json())
+    assert again.separated_positions == found.separated_positions
+    again.check(formula, HOLES)
+    for other in (rest, HOLES.drop(index=[1]), HOLES.iloc[[1, 0, *range(2, 6)]]):
+        with pytest.raises(CertificateError, match=r"about (rows|omitted)"):
+            again.check(formula, other)
+
+
+def test_arrays_frames_and_formulas_omit_the_same_rows():
+    y = HOLES["ill"]
+    known = existence("ill ~ dose + age", HOLES, weights="weight", offset="log_size")
+    values = HOLES[["dose", "age"]].to_numpy().astype(float)
+    options = {"weights": TABLE["weight"].tolist(), "offset": TABLE["log_size"].to_numpy()}
+    for design in (
+        HOLES[["dose", "age"]],
+        values,
+        values.tolist(),
+        csr_array(values),
+        pl.from_pandas(HOLES[["dose", "age"]]),
+    ):
+        for response in (y, y.tolist(), y.to_numpy(dtype=object)):
+            found = existence(design, response, **options)
+            assert (found.omitted, found.separated_rows) == (known.omitted, known.separated_rows)
+    in_roles = TABLE.assign(site=["a", None, *"abab"], weight=[1.0, 1.0, None, 1.0, 1.0, 1.0])
+    found = existence("sick ~ dose | site", in_roles, family="poisson", weights="weight")
+    by_array = {"weights": in_roles["weight"], "fixed_effects": {"site": in_roles["site"]}}
+    assert found.omitted == existence("sick ~ dose", in_roles, family="poisson", **by_array).omitted == (1, 2)
+
+
+def test_what_statsmodels_drops_is_omitted_as_if_it_were_done_here():
+    design = sm.add_constant(HOLES[["dose", "age"]])
+    model = sm.Logit(ILL.to_numpy(), design, missing="drop")
+    found, known = existence(model), existence(design, ILL.to_numpy(), fit_intercept=False)
+    assert found.omitted == known.omitted == (2,)
+    assert found.sha256 == known.sha256
+
+
+def test_the_level_that_counts_as_success_can_be_chosen_and_is_printed():
+    yes, no = existence("ill ~ dose", TABLE), existence("ill ~ dose", TABLE, success="no")
+    assert "ill: success is yes" in str(yes)
+    assert "ill: success is no" in str(no)
+    assert (yes.diverging["dose"], no.diverging["dose"]) == ("+inf", "-inf")
+    Existence.from_json(no.to_json()).check(TABLE)
+    zero = existence(X, ILL, success="0")
+    assert zero.diverging["dose"] == "-inf"
+    assert existence(X, ILL, success=1).sha256 == existence(X, ILL).sha256
+
+
+@pytest.mark.parametrize(
+    ("left", "options"),
+    [("Surv(week, seen)", {"event": "seen"}), ("Surv(start, week, seen)", {"event": "seen", "entry": "start"})],
+)
+def test_surv_is_a_response(left, options):
+    found, known = (
+        existence(f"{left} ~ dose + age", TABLE),
+        existence("week ~ dose + age", TABLE, family="cox", **options),
+    )
+    assert answer(found) == answer(known)
+    assert existence(f"{left} ~ .", TABLE.drop(columns=["ill", "site"])).coefficients[:2] == ("dose", "age")
+    Existence.from_json(found.to_json()).check(TABLE)
+
+
+# -- pyfixest ---------------------------------------------------------------------------------------------------------
+
+
+def test_models_of_pyfixest_say_what_their_formulas_say():
+    pyfixest = pytest.importorskip("pyfixest")
+    table = HOLES.assign(ill=ILL, sick=[1, 0, 1, 2, 2, 1], weight=[1.0, 2, 1, 1, 2, 1])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        logit = pyfixest.feglm("ill ~ dose + age", table, family="logit")
+        poisson = pyfixest.fepois("sick ~ dose + age | site", table, weights="weight", separation_check=[])
+        dropped = pyfixest.fepois("sick ~ age | dose", table.assign(sick=[0, 0, 1, 2, 2, 1]))
+        linear = pyfixest.feols("sick ~ age", table)
+    known = existence("ill ~ dose + age", table)
+    assert answer(existence(logit)) == answer(existence(logit, table)) == answer(known)
+    assert existence(logit).omitted == known.omitted == (2,)
+    existence(logit).check(logit)
+    weighted = existence("sick ~ dose + age | site", table, family="poisson", weights="weight")
+    assert answer(existence(poisson)) == answer(existence(poisson, table)) == answer(weighted)
+    with pytest.raises(ValueError, match="rows as separated, and does not keep them"):
+        existence(dropped)
+    full = table.assign(sick=[0, 0, 1, 2, 2, 1])
+    assert answer(existence(dropped, full)) == answer(existence("sick ~ age | dose", full, family="poisson"))
+    with pytest.raises(ValueError, match="least squares"):
+        existence(linear)
 
 
 def test_without_formulaic_formulas_say_what_to_install(monkeypatch):

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,26 +11,30 @@ from numpy.typing import NDArray
 from novikoff.data.labels import checked_labels
 from novikoff.prove.exact.given_numbers import exact_floats, exact_matrix
 from novikoff.prove.existence.families import check_different, names_of
-from novikoff.prove.existence.likelihood import NUMBERS, TIES, Effect, Floats, Likelihood, RowNames
+from novikoff.prove.existence.likelihood import (
+    NUMBERS,
+    TIES,
+    Effect,
+    Floats,
+    Likelihood,
+    ModelOptions,
+    Origin,
+    RowNames,
+)
+from novikoff.prove.existence.missing import omitted_in_all, without_missing
+from novikoff.say.estimates import TWO_OUTCOMES
 
 # Other names that people give to families.
-ALIASES = {
-    "logit": "binomial",
-    "logistic": "binomial",
-    "probit": "binomial",
-    "cloglog": "binomial",
-    "cauchit": "binomial",
+ALIASES = dict.fromkeys(("logit", "logistic", "probit", "cloglog", "cauchit"), "binomial") | {
     "ppml": "poisson",
     "negbin": "negative-binomial",
     "mnlogit": "multinomial",
     "ordered": "ordinal",
     "clogit": "conditional",
 }
-REFUSED = {
-    "gamma": "its likelihood is bounded by other conditions",
-    "inverse-gaussian": "its likelihood is bounded by other conditions",
-    "tweedie": "its likelihood is bounded by other conditions",
-    "gaussian": "least squares always have an estimate; it is unique unless columns are collinear",
+_OTHERS = ("gamma", "inverse-gaussian", "tweedie")
+REFUSED = dict.fromkeys(_OTHERS, "its likelihood is bounded by other conditions") | {
+    "gaussian": "least squares always have an estimate; it is unique unless columns are collinear"
 }
 # The families in which an intercept is one of the coefficients.
 WITH_INTERCEPT = ("binomial", "log-binomial", "poisson", "negative-binomial", "multinomial")
@@ -52,57 +57,50 @@ def family_named(family: str | None) -> str:
     return name
 
 
-def from_arrays(
-    X: Any,
-    y: Any,
-    *,
-    family: str | None,
-    weights: Any = None,
-    offset: Any = None,
-    strata: Any = None,
-    event: Any = None,
-    entry: Any = None,
-    ties: str | None = None,
-    fixed_effects: Any = None,
-    reference: Any = None,
-    fit_intercept: bool = True,
-    names: Sequence[str] | None = None,
-    formula: Mapping[str, Any] | None = None,
-    row_labels: Any = None,
-    row_positions: Any = None,
-) -> Likelihood:
-    """The likelihood of a family on a design X and a response y; see `existence`.
+def from_arrays(X: Any, y: Any, options: ModelOptions, origin: Origin | None = None) -> Likelihood:
+    """The likelihood of a family on a design X and a response y; see `existence`. Incomplete rows are omitted.
 
-    Rows may have labels, those of a frame's index if they are not given, and positions in what somebody had before
-    some were dropped.
+    Where their origin gives no labels, rows are called by the index of the frame that they come in.
     """
-    family = family_named(family)
-    _check_options(family, strata=strata, event=event, entry=entry, ties=ties, reference=reference)
-    design, columns = _design(X, names)
-    n = design.shape[0]
+    family = family_named(options.get("family"))
+    _check_options(family, options)
+    X, y, options, origin = _complete(X, y, options, origin or Origin())
+    design, columns = _design(X, origin.names)
+    n, fixed_effects = design.shape[0], options.get("fixed_effects")
     effects: tuple[Effect, ...] = ()
-    if fit_intercept and family in WITH_INTERCEPT and fixed_effects is None:
+    if options.get("fit_intercept", True) and family in WITH_INTERCEPT and fixed_effects is None:
         design, columns = _with_intercept(design, columns)
     if fixed_effects is not None:
         design, columns, effects = _with_effects(design, columns, fixed_effects)
     if not columns:
         raise ValueError("X has no columns, and there is no intercept: there is nothing to estimate")
-    numbers = {"weight": _weights(weights, n)}
-    offsets = np.zeros(n) if offset is None else _one_a_row(offset, "offset", n)
-    response, classes = _response(family, y, n, reference, numbers["weight"])
+    numbers = {"weight": _weights(options.get("weights"), n)}
+    offset = None if options.get("offset") is None else _one_a_row(options["offset"], "offset", n)
+    response, classes = _response(family, y, options, numbers["weight"])
     numbers |= response
     if family == "log-binomial":
-        numbers["offset"] = offsets
+        numbers["offset"] = np.zeros(n) if offset is None else offset
     if family == "cox":
-        numbers |= _survival(numbers["time"], event, entry)
-    if family in ("cox", "conditional") and strata is not None:
-        numbers["stratum"] = _codes(strata, "strata", n)[0].astype(np.float64)
+        numbers |= _survival(numbers["time"], options.get("event"), options.get("entry"))
+    if family in ("cox", "conditional") and options.get("strata") is not None:
+        numbers["stratum"] = _codes(options["strata"], "strata", n)[0].astype(np.float64)
     check_different(names_of(family, columns, classes))
-    named_ties = (ties or "efron") if family == "cox" else None
-    if row_labels is None:
-        row_labels = next((labels for labels in map(row_labels_of, (X, y)) if labels is not None), None)
-    rows = RowNames.of(n, row_labels, row_positions)
-    return Likelihood(family, design, columns, numbers, classes, named_ties, effects, formula, rows)
+    return Likelihood(
+        family, design, columns, numbers, classes, (options.get("ties") or "efron") if family == "cox" else None,
+        effects, origin.formula, origin.omitted, RowNames.of(n, origin.row_labels, origin.omitted), offset,
+    )  # fmt: skip
+
+
+def _complete(X: Any, y: Any, options: ModelOptions, origin: Origin) -> tuple[Any, Any, ModelOptions, Origin]:
+    """What came, without the rows in which something is missing; their positions join those omitted before."""
+    shape = getattr(X, "shape", None) or (len(X),)
+    labels = [origin.row_labels, row_labels_of(X), row_labels_of(y)]
+    given = {"X": X, "y": y, "labels": next((found for found in labels if found is not None), None)}
+    if options.get("fixed_effects") is not None:
+        options = ModelOptions(**{**options, "fixed_effects": named_effects(options["fixed_effects"])})
+    left, options, rows = without_missing(given, {"X": X, "y": y}, options, shape[0])
+    omitted = omitted_in_all(origin.omitted, rows, shape[0])
+    return left["X"], left["y"], options, replace(origin, row_labels=left["labels"], omitted=omitted)
 
 
 def row_labels_of(table: Any) -> Any:
@@ -110,14 +108,22 @@ def row_labels_of(table: Any) -> Any:
     return table.index if hasattr(table, "iloc") and hasattr(table, "index") else None
 
 
-def _check_options(family: str, *, ties: str | None, **options: Any) -> None:
-    allowed = {"cox": ("strata", "event", "entry"), "conditional": ("strata",), "multinomial": ("reference",)}
+# The families of what is not for all.
+MEANT_FOR = {"strata": ("cox", "conditional"), "event": ("cox",), "entry": ("cox",), "reference": ("multinomial",)}
+MEANT_FOR["success"] = TWO_OUTCOMES
+
+
+def _check_options(family: str, options: ModelOptions) -> None:
     for name, value in options.items():
-        if value is not None and name not in allowed.get(family, ()):
+        if name not in ModelOptions.__annotations__:
+            known = ", ".join(ModelOptions.__annotations__)
+            raise TypeError(f"existence has no option {name!r}; there are {known}, signs, time_limit and progress")
+        if value is not None and family not in MEANT_FOR.get(name, (family,)):
             raise ValueError(f"{name}= has no meaning for the family {family!r}; leave it out")
+    ties = options.get("ties")
     if ties is not None and (family != "cox" or ties not in TIES):
         raise ValueError(f"ties={ties!r} must be one of {', '.join(TIES)}, and belongs to the family 'cox'")
-    if family == "conditional" and options["strata"] is None:
+    if family == "conditional" and options.get("strata") is None:
         raise ValueError("conditional logistic regression compares the members of a stratum; name these by strata=")
 
 
@@ -158,12 +164,14 @@ def _with_intercept(design: Any, columns: tuple[str, ...]) -> tuple[Any, tuple[s
     return csr_array(hstack([ones, design], format="csr")), ("intercept", *columns)
 
 
-def _with_effects(design: Any, columns: tuple[str, ...], given: Any) -> tuple[Any, tuple[str, ...], tuple[Effect, ...]]:
+def _with_effects(
+    design: Any, columns: tuple[str, ...], given: Mapping[str, Any]
+) -> tuple[Any, tuple[str, ...], tuple[Effect, ...]]:
     """An indicator for every level; of all effects but the first, one level is the reference and has none."""
     from scipy.sparse import csr_array, hstack
 
     parts, effects, n = [design], [], design.shape[0]
-    for number, (name, values) in enumerate(_named_effects(given)):
+    for number, (name, values) in enumerate(given.items()):
         codes, levels = _codes(values, f"the fixed effect {name!r}", n)
         first = int(number > 0)
         indicators = csr_array((np.ones(n), (np.arange(n), codes)), shape=(n, len(levels)))[:, first:]
@@ -175,35 +183,39 @@ def _with_effects(design: Any, columns: tuple[str, ...], given: Any) -> tuple[An
     return stacked, columns, tuple(effects)
 
 
-def _named_effects(given: Any) -> list[tuple[str, Any]]:
+def named_effects(given: Any) -> dict[str, Any]:
+    """Fixed effects, however they were given: labels for every row, by their names."""
     if isinstance(given, Mapping):
-        return [(str(name), values) for name, values in given.items()]
+        return {str(name): values for name, values in given.items()}
     if hasattr(given, "columns") and len(getattr(given, "shape", ())) == 2:
-        return [(str(name), given[name]) for name in given.columns]
+        return {str(name): given[name] for name in given.columns}
     table = np.asarray(given, dtype=object)
     if table.ndim == 1 and not (len(table) and isinstance(table[0], list | tuple | np.ndarray)):
-        return [(str(getattr(given, "name", None) or "effect"), given)]
-    if isinstance(given, list | tuple):
-        return [(str(getattr(values, "name", None) or f"effect{i}"), values) for i, values in enumerate(given)]
-    return [(f"effect{i}", table[:, i].tolist()) for i in range(table.shape[1])]
+        return {str(getattr(given, "name", None) or "effect"): given}
+    if not isinstance(given, list | tuple):
+        return {f"effect{i}": table[:, i].tolist() for i in range(table.shape[1])}
+    names = [str(getattr(values, "name", None) or f"effect{i}") for i, values in enumerate(given)]
+    check_different(names)
+    return dict(zip(names, given, strict=True))
 
 
 # -- the response -----------------------------------------------------------------------------------------------------
 
 
 def _response(
-    family: str, y: Any, n: int, reference: Any, weights: Floats
+    family: str, y: Any, options: ModelOptions, weights: Floats
 ) -> tuple[dict[str, Floats], tuple[Any, ...] | None]:
     """The numbers of a response, and its labels if it has any."""
+    n = len(weights)
     if family in ("binomial", "log-binomial"):
-        return _binomial_response(y, n)
+        return _binomial_response(y, n, options.get("success"))
     if family in ("multinomial", "ordinal"):
         codes, labels = _classes(y, n, weights)
-        if family == "multinomial" and reference is not None:
-            codes, labels = _with_reference(codes, labels, reference)
+        if family == "multinomial" and options.get("reference") is not None:
+            codes, labels = _with_reference(codes, labels, options["reference"])
         return {"class": codes.astype(np.float64)}, labels
     if family == "conditional":
-        case, classes = _two_outcomes(y, n)
+        case, classes = _two_outcomes(y, n, options.get("success"))
         return {"case": case}, classes
     numbers = _one_a_row(y, "y", n)
     if family == "cox":
@@ -214,21 +226,23 @@ def _response(
     return {"count": numbers}, None
 
 
-def _binomial_response(y: Any, n: int) -> tuple[dict[str, Floats], tuple[Any, ...] | None]:
-    """Zeros and ones, shares, two labels, or a column of successes and one of failures."""
-    if len(getattr(y, "shape", ())) == 2 or (isinstance(y, list) and y and isinstance(y[0], list | tuple)):
-        counts = exact_floats(y, "y")
+def _binomial_response(y: Any, n: int, success: Any) -> tuple[dict[str, Floats], tuple[Any, ...] | None]:
+    if np.ndim(y) == 2 and np.shape(y)[1] == 2:
+        counts = exact_floats(np.asarray(y), "y")
         if counts.shape != (n, 2) or (counts < 0).any():
             raise ValueError(f"y has shape {counts.shape}; successes and failures are two columns of counts, {n} rows")
+        if success is not None:
+            raise ValueError("success= chooses between two labels, and y has counts: the first column is successes")
         return {"successes": counts[:, 0], "failures": counts[:, 1]}, None
-    won, classes = _two_outcomes(y, n, shares=True)
+    won, classes = _two_outcomes(y, n, success, shares=True)
     return {"successes": won, "failures": 1.0 - won}, classes
 
 
-def _two_outcomes(y: Any, n: int, *, shares: bool = False) -> tuple[Floats, tuple[Any, ...] | None]:
+def _two_outcomes(y: Any, n: int, success: Any, *, shares: bool = False) -> tuple[Floats, tuple[Any, ...] | None]:
+    """1 for every success; and the labels, that of success last, unless they are 0 and 1."""
     labels = checked_labels(y)
     _check_length(labels, "y", n)
-    if labels.dtype.kind in "biuf":
+    if labels.dtype.kind in "biuf" and (success is None or str(plain_label(success)) == "1"):
         numbers = exact_floats(labels, "y")
         is_wrong = (numbers < 0) | (numbers > 1) if shares else ~np.isin(numbers, (0.0, 1.0))
         if not is_wrong.any():
@@ -237,7 +251,24 @@ def _two_outcomes(y: Any, n: int, *, shares: bool = False) -> tuple[Floats, tupl
     if len(values) != 2:
         kind = "zeros and ones, shares between them," if shares else "zeros and ones"
         raise ValueError(f"y has {len(values)} different values; it needs {kind} or two labels")
+    if success is not None:
+        won = chosen_label("success", success, values)
+        values.sort(key=lambda value: value == won)
     return (labels == values[1]).astype(np.float64), tuple(map(plain_label, values))
+
+
+def chosen_label(option: str, label: Any, labels: Sequence[Any]) -> Any:
+    """The one of some labels that somebody means, who may have written it as a text.
+
+    >>> chosen_label("success", "1", [0, 1])
+    1
+    """
+    found = [
+        value for value in labels if value == label or (isinstance(label, str) and str(plain_label(value)) == label)
+    ]
+    if not found:
+        raise ValueError(f"{option}={label!r} is not among the classes {', '.join(map(str, labels[:20]))}")
+    return found[0]
 
 
 def _classes(y: Any, n: int, weights: Floats) -> tuple[NDArray[np.int64], tuple[Any, ...]]:
@@ -258,9 +289,7 @@ def _classes(y: Any, n: int, weights: Floats) -> tuple[NDArray[np.int64], tuple[
 def _with_reference(
     codes: NDArray[np.int64], classes: tuple[Any, ...], reference: Any
 ) -> tuple[NDArray[np.int64], tuple[Any, ...]]:
-    if reference not in classes:
-        raise ValueError(f"reference={reference!r} is not among the classes {', '.join(map(str, classes[:20]))}")
-    first = classes.index(reference)
+    first = classes.index(chosen_label("reference", reference, classes))
     order = [first, *(place for place in range(len(classes)) if place != first)]
     return np.argsort(order)[codes], tuple(classes[place] for place in order)
 

@@ -8,11 +8,12 @@ import html
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from novikoff.engine.clock import UNLIMITED, Clock
 from novikoff.prove.exact.codec import Label, read_part, read_value, written_part
 from novikoff.prove.exact.document import CertificateError, ProofFields, claim, read_proof, written
+from novikoff.prove.existence.because import Irreducible, reduced
 from novikoff.prove.existence.conclude import (
     SIGNS,
     Estimate,
@@ -21,8 +22,13 @@ from novikoff.prove.existence.conclude import (
     conclude,
 )
 from novikoff.prove.existence.families import check_different, coefficients_of, names_of
+from novikoff.prove.existence.finite import FiniteEstimate, firth, frame
 from novikoff.prove.existence.likelihood import COLUMNS, NUMBERS, TIES, Likelihood, RowNames
 from novikoff.say import estimates as say
+from novikoff.say.estimates import UNIDENTIFIED
+
+if TYPE_CHECKING:
+    import pandas
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +39,8 @@ class Existence:
     `"sign undetermined"` (it can go either way), `"infinite"` (its sign was not looked for) or `"not identified"` (a
     combination of columns is 0, and the estimate is not unique). `separated` are the rows of the design, counted from
     0, that some direction tells apart for good: their likelihood goes to its limit, and they say nothing about the
-    other coefficients. Both are None where only part of the answer was found in time.
+    other coefficients. Both are None where only part of the answer was found in time. `likelihood` has the data; a
+    certificate from a file has none.
     """
 
     estimate: Estimate
@@ -43,7 +50,7 @@ class Existence:
     about: Mapping[str, Any]
     sha256: str
     witnesses: EstimateWitnesses
-    rows: RowNames = field(default_factory=RowNames)
+    likelihood: Likelihood | None = field(default=None, repr=False)
 
     @classmethod
     def of(cls, likelihood: Likelihood, witnesses: EstimateWitnesses, clock: Clock = UNLIMITED) -> "Existence":
@@ -56,7 +63,7 @@ class Existence:
         diverging = claims.diverging
         named = None if diverging is None else {names[place]: sign for place, sign in diverging.items()}
         about, separated = likelihood.about(), claims.separated_rows
-        return cls(claims.estimate, names, named, separated, about, likelihood.sha256, witnesses, likelihood.rows)
+        return cls(claims.estimate, names, named, separated, about, likelihood.sha256, witnesses, likelihood)
 
     # -- what it says -------------------------------------------------------------------------------------------------
 
@@ -77,6 +84,17 @@ class Existence:
     def separated_positions(self) -> tuple[int, ...] | None:
         """The separated rows by their positions, counted from 0, in what was given, before a model dropped any."""
         return None if self.separated is None else self.rows.positions_of(self.separated)
+
+    @property
+    def rows(self) -> RowNames:
+        """What the rows are called where they come from; a file knows their positions only."""
+        return RowNames.of(self.n_rows, None, self.omitted) if self.likelihood is None else self.likelihood.rows
+
+    @property
+    def omitted(self) -> tuple[int, ...]:
+        """The positions of rows that were given and are not in the design: they have missing values, or a model of
+        another library dropped them."""
+        return tuple(self.about["omitted"] or ())
 
     @property
     def family(self) -> str:
@@ -106,6 +124,65 @@ class Existence:
         if self.diverging is None:
             raise ValueError("this certificate does not tell which coefficients are finite")
         return self.diverging.get(coefficient, say.FINITE)
+
+    # -- what to do with it -------------------------------------------------------------------------------------------
+
+    def finite(self, level: float = 0.95) -> FiniteEstimate:
+        """Firth's estimate on the same design, which is finite, with profile-likelihood intervals; `print` it.
+
+        For `binomial` (with the logit link) and `cox` models, by the package firthmodels (`pip install
+        'novikoff[firth]'`). Weights count as numbers of cases. For other families the error says what there is.
+
+        >>> from novikoff import existence
+        >>> rows = [[1, 30], [1, 40], [1, 50], [1, 60], [0, 30], [0, 40]]
+        >>> print(existence(rows, [1, 0, 1, 0, 0, 0]).finite())
+        Firth's logistic regression (firthmodels), with 95 % profile-likelihood intervals
+                     estimate    lower    upper
+          intercept    0.1551   -6.255    6.932
+          x0            2.098   -1.257    7.465
+          x1         -0.05007  -0.2452  0.08966
+        """
+        if UNIDENTIFIED in (self.diverging or {}).values():
+            raise ValueError("some coefficients are not identified; drop collinear columns until each of them is")
+        return firth(self._data("finite"), level)
+
+    def because(self, coefficient: str | None = None) -> Irreducible:
+        """Rows and coefficients that alone make an estimate infinite, and from which none can be left out, proved.
+
+        That of a coefficient, if one is named. What alone and left out mean is said by `Irreducible`.
+
+        >>> from novikoff import existence
+        >>> rows = [[1, 30], [1, 40], [1, 50], [1, 60], [0, 30], [0, 40]]
+        >>> print(existence(rows, [1, 0, 1, 0, 0, 0]).because("x0"))
+        Proved: 2 coefficients and the outcomes of 2 rows suffice for an infinite estimate, and none can be
+        left out. The likelihood keeps growing along intercept by -1, x0 by +1; rows (the first is 0): 4, 5.
+        """
+        if coefficient is not None and self.fate(coefficient) in (say.FINITE, UNIDENTIFIED):
+            raise ValueError(f"the estimate of {coefficient!r} is {self.fate(coefficient)}, not infinite")
+        if not self.witnesses.directions:
+            raise ValueError("no estimate is known to be infinite, so that there are no rows because of which it is")
+        place = None if coefficient is None else self.coefficients.index(coefficient)
+        return reduced(self._data("because"), self.witnesses.directions, place)
+
+    def to_frame(self, finite: bool = False) -> "pandas.DataFrame":
+        """One row a coefficient, by its name: what becomes of its `estimate`, in the words of `diverging`, or "finite".
+
+        With `finite=True` also Firth's estimate, as `firth`, `lower` and `upper`; see the method `finite`.
+        """
+        columns: dict[str, Any] = {"estimate": [self.fate(name) for name in self.coefficients]}
+        if finite:
+            found = self.finite()
+            columns |= {"firth": found.estimate, "lower": found.lower, "upper": found.upper}
+        return frame(columns, self.coefficients)
+
+    def summary(self, finite: bool = False) -> str:
+        """The whole answer, and a table of every coefficient; with `finite=True` also Firth's estimates."""
+        return say.summary(self, self.finite() if finite else None)
+
+    def _data(self, method: str) -> Likelihood:
+        if self.likelihood is None:
+            raise ValueError(f"a certificate from a file has no data: ask existence(...) again, and then {method}()")
+        return self.likelihood
 
     def __bool__(self) -> bool:
         """Whether the estimate is known to exist."""
@@ -230,7 +307,13 @@ def _read_about(data: ProofFields) -> tuple[dict[str, Any], str]:
         "effects": [list(e) for e in data.each("effects", partial(read_value, data, kind=tuple[str, int, int]))],
         "numbers": list(data.each("numbers", data.as_text)),
         "formula": _read_formula(data.part("formula")) if "formula" in data else None,
+        "omitted": list(data.rows("omitted")) if "omitted" in data else None,
     }
+    omitted = about["omitted"]
+    if omitted is not None and (not omitted or omitted != sorted({*omitted})):
+        data.fail("has omitted rows that do not ascend")
+    if omitted is not None and omitted[-1] >= about["rows"] + len(omitted):
+        data.fail("has omitted rows beyond the last")
     if family in ("multinomial", "ordinal") and not about["classes"]:
         data.fail("has no classes")
     sha256 = data.text("sha256", longest=64)
@@ -243,8 +326,9 @@ def _read_formula(formula: ProofFields) -> dict[str, Any]:
     formula.close()
     options: dict[str, Any] = {name: part.text(name) for name in COLUMNS if part.present(name)}
     options |= {"ties": part.choice("ties", TIES)} if part.present("ties") else {}
-    if part.present("reference"):
-        options["reference"] = read_value(part, part.value("reference"), "reference", Label)
+    for name in ("reference", "success"):
+        if part.present(name):
+            options[name] = read_value(part, part.value(name), name, Label)
     options |= {"fit_intercept": part.flag("fit_intercept")} if part.present("fit_intercept") else {}
     options |= {"fixed_effects": list(part.texts("fixed_effects"))} if part.present("fixed_effects") else {}
     part.close()

@@ -1,6 +1,6 @@
 """What proves something of a likelihood, and the claims that follow, in exact arithmetic: nothing is searched for here.
 
-Whoever makes a certificate derives its claims here, and so does whoever checks one. A witness alone proves nothing
+Claims are derived here, both to make a certificate and to check one. A witness alone proves nothing
 until it is tried.
 """
 

@@ -1,7 +1,7 @@
 """Every family of models as a cone: the directions along which its likelihood never falls.
 
 It is given by inequalities z.b >= 0 and equations z.b = 0. Along a direction b for which some z.b > 0 the likelihood
-grows for ever, and its maximum lies at infinity. If z.b = 0 in every row, it does not change at all: then columns are
+keeps growing, and its maximum lies at infinity. If z.b = 0 in every row, it does not change at all: then columns are
 collinear, which is another matter. So all questions about the existence of an estimate are questions about this cone.
 
 Sources: Albert and Anderson (1984) for binomial and multinomial models, Schwendinger, Gruen and Hornik (2021) for the
@@ -20,6 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novikoff.engine.clock import UNLIMITED, Clock
+from novikoff.prove.exact.algebra import as_whole
+from novikoff.prove.exact.floats import power_of_two
 from novikoff.prove.exact.refined import WholeMatrix
 from novikoff.prove.existence.likelihood import Likelihood
 from novikoff.prove.existence.rows import Numbers, whole_rows
@@ -70,9 +72,17 @@ class Cone:
 
     def signs(self, direction: Sequence[int]) -> NDArray[np.int8]:
         """The sign of every row along a direction."""
+        return np.sign(self.whole.times(self.in_units(direction))).astype(np.int8)
+
+    def in_units(self, direction: Sequence[int]) -> list[int]:
+        """A direction in the units of the whole rows, but for a power of two."""
         lowest = int(self.exponents.min(initial=0))
+        return [value << (e - lowest) for value, e in zip(direction, self.exponents.tolist(), strict=True)]
+
+    def in_given_units(self, direction: Sequence[Any]) -> tuple[int, ...]:
+        """The way back."""
         pairs = zip(direction, self.exponents.tolist(), strict=True)
-        return np.sign(self.whole.times([value << (e - lowest) for value, e in pairs])).astype(np.int8)
+        return tuple(as_whole([value * power_of_two(-e) for value, e in pairs]))
 
     def separated_rows(self, is_strict: NDArray[np.bool_]) -> tuple[int, ...]:
         """The rows of the data behind the rows of the cone that are strict."""
@@ -277,7 +287,7 @@ def _strata(likelihood: Likelihood, rows: Rows) -> Iterator[Rows]:
 
 
 def _nested(likelihood: Likelihood, members: Rows) -> Iterator[Comparisons]:
-    """The events of one moment against those of the next, and against whoever leaves in between.
+    """The events of one moment against those of the next, and against those who leave in between.
 
     Breslow's and Efron's likelihoods keep events of one moment in each other's risk sets, so that they are to be equal;
     the exact one compares them with the others only.

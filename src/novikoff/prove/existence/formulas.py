@@ -8,9 +8,10 @@ columns, in which nothing can be evaluated, and is computed here from these.
 
     response ~ terms | effect + effect
 
-The response is a column, or two as `a + b` or `cbind(a, b)`. Terms are columns, `C(column)`, `.` for all columns that
-have no other role, `1` and `0` or `-1` for the intercept, joined by `+`, `-`, `:` and `*`. A name that is not a word
-stands between backticks. Formulaic's language has all of this and more; a formula that a person wrote may be anything.
+The response is a column, two as `a + b` or `cbind(a, b)`, or `Surv(time, event)` or `Surv(entry, time, event)`. Terms
+are columns, `C(column)`, `.` for all columns that have no other role, `1` and `0` or `-1` for the intercept, joined by
+`+`, `-`, `:` and `*`. A name that is not a word stands between backticks. Formulaic's language has all of this but
+`Surv`, and more; a formula that a person wrote may be anything.
 """
 
 import itertools
@@ -18,11 +19,21 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from novikoff.data.frames import as_arrow
 from novikoff.data.tables import nearest
 from novikoff.prove.exact.document import CertificateError
-from novikoff.prove.existence.arrays import WITH_INTERCEPT, family_named, from_arrays, plain_label, row_labels_of
-from novikoff.prove.existence.likelihood import COLUMNS, Likelihood
+from novikoff.prove.existence.arrays import (
+    WITH_INTERCEPT,
+    family_named,
+    from_arrays,
+    named_effects,
+    plain_label,
+    row_labels_of,
+)
+from novikoff.prove.existence.likelihood import COLUMNS, Likelihood, ModelOptions, Origin
+from novikoff.prove.existence.missing import omitted_in_all, without_missing
 
 NAME = r"`[^`]+`|[^\W\d][\w.]*"
 _NAME = re.compile(rf"\s*({NAME})\s*")
@@ -90,8 +101,22 @@ def response_columns(left: str) -> list[str] | None:
     >>> response_columns("cbind(ill, well)"), response_columns("ill + well"), response_columns("I(age > 35)")
     (['ill', 'well'], ['ill', 'well'], None)
     """
-    inside = re.fullmatch(r"cbind\((.*)\)", left, re.DOTALL)
+    inside = re.fullmatch(r"(?:cbind|Surv)\((.*)\)", left, re.DOTALL)
     return listed_names(left) if inside is None else listed_names(inside[1], ",")
+
+
+def survival_columns(left: str) -> dict[str, str]:
+    """The columns of `Surv(time, event)` or `Surv(entry, time, event)` by their roles; none of any other response.
+
+    >>> survival_columns("Surv(week, arrest)"), survival_columns("week")
+    ({'time': 'week', 'event': 'arrest'}, {})
+    """
+    if re.fullmatch(r"Surv\s*\(.*\)", left, re.DOTALL) is None:
+        return {}
+    columns = response_columns(re.sub(r"^Surv\s*", "Surv", left)) or []
+    if len(columns) not in (2, 3):
+        raise ValueError(f"the response {left!r:.200} must be Surv(time, event) or Surv(entry, time, event) of columns")
+    return dict(zip(("entry", "time", "event")[3 - len(columns) :], columns, strict=True))
 
 
 def terms_of(right: str, names: Collection[str], free: Sequence[str]) -> list[Term] | None:
@@ -149,39 +174,68 @@ def quoted(name: str) -> str:
 
 
 def from_formula(
-    text: str, table: Any, *, family: str | None = None, is_from_file: bool = False, **options: Any
+    text: str, table: Any, options: ModelOptions, *, is_from_file: bool = False, omitted: tuple[int, ...] = ()
 ) -> Likelihood:
-    """The likelihood that a formula describes on a table; nothing is evaluated if the formula is from a file."""
+    """The likelihood that a formula describes on a table; nothing is evaluated if the formula is from a file.
+
+    Rows in which a column that is used has a missing value are omitted, beside those that were omitted before.
+    """
     frame, names = frame_of(table)
-    family = family_named(family or "binomial")
-    given = {name: value for name, value in sorted(options.items()) if value is not None}
+    parts, given, remembered = _asked(text, options)
+    wanted = given.pop("fixed_effects")
+    roles = {name: given[name] for name in COLUMNS if isinstance(given.get(name), str)}
+    named = _NamedColumns.of(parts, names, {*roles.values(), *(wanted if _are_names(wanted) else ())})
+    if is_from_file and named.terms is None:
+        raise CertificateError(
+            f"the formula {parts.left} ~ {parts.right:.200} does not only name columns of this table, and what a file "
+            "says is not evaluated; if you know the formula, pass it: check(formula, table), or novikoff check "
+            "--formula"
+        )
+    has_intercept = given["family"] in WITH_INTERCEPT and not wanted and given.get("fit_intercept", True)
+    given |= {role: _column(frame, name, names) for role, name in roles.items()}
+    if wanted:
+        by_name = {name: _column(frame, name, names) for name in wanted} if _are_names(wanted) else wanted
+        given["fixed_effects"] = named_effects(by_name)
+    given["fit_intercept"] = False
+    columns = {f"the column {name!r}": frame[name] for name in names if name in named.used(parts, names)}
+    whole = {"frame": frame, "labels": row_labels_of(table)}
+    left, asked, rows = without_missing(whole, columns, ModelOptions(**given), len(frame))  # type: ignore[typeddict-item]
+    complete = _settled(left["frame"]) if rows else frame
+    X, design, y = named.computed(parts, complete, bool(has_intercept))
+    omitted = omitted_in_all(omitted, rows, len(frame))
+    return from_arrays(X, y, asked, Origin(design, {"text": text, "options": remembered}, left["labels"], omitted))
+
+
+def _are_names(effects: Sequence[Any]) -> bool:
+    return all(isinstance(name, str) for name in effects)
+
+
+def _asked(text: str, options: ModelOptions) -> tuple[FormulaParts, dict[str, Any], dict[str, Any]]:
+    """The parts of a formula, the options with what stands in it, and those that a certificate remembers."""
+    parts = FormulaParts.of(text)
+    given: dict[str, Any] = {name: value for name, value in sorted(options.items()) if value is not None}
     if given.get("fit_intercept") is True:
         del given["fit_intercept"]  # as if it had not been said
-    parts = FormulaParts.of(text)
+    given |= {name: plain_label(given[name]) for name in ("reference", "success") if name in given}
+    survival = survival_columns(parts.left)
+    given["family"] = family_named(given.get("family") or ("cox" if survival else "binomial"))
     effects = _effects(parts.effects) if parts.effects else []
     if effects and given.get("fixed_effects") is not None:
         raise ValueError("fixed effects stand after a bar in the formula, or in fixed_effects=, not in both")
+    if survival and (given["family"] != "cox" or "event" in given or "entry" in given):
+        raise ValueError(f"{parts.left} names times and events of a Cox model; leave out family=, event= and entry=")
     wanted = effects or given.pop("fixed_effects", None) or ()
     wanted = [wanted] if isinstance(wanted, str) else wanted
-    given |= {"reference": plain_label(given["reference"])} if "reference" in given else {}
     remembered: dict[str, Any] = {
-        name: value for name, value in given.items() if isinstance(value, str | bool | int | float)
+        name: value
+        for name, value in given.items()
+        if name not in ("family", "missing") and isinstance(value, str | bool | int | float)
     }
-    by_name = all(isinstance(name, str) for name in wanted)
-    remembered |= {"fixed_effects": list(wanted)} if by_name and wanted and not effects else {}
-    roles = {*(wanted if by_name else ())}
-    for name in COLUMNS:
-        if isinstance(given.get(name), str):
-            roles.add(given[name])
-            given[name] = _column(frame, given[name], names)
-    fixed = {name: _column(frame, name, names) for name in wanted} if by_name else wanted
-    has_intercept = family in WITH_INTERCEPT and not wanted and given.pop("fit_intercept", True)
-    given.pop("fit_intercept", None)
-    X, columns, y = _computed(parts, frame, names, roles, has_intercept, is_from_file)
-    return from_arrays(
-        X, y, family=family, names=columns, fit_intercept=False, fixed_effects=fixed or None,
-        formula={"text": text, "options": remembered}, row_labels=row_labels_of(table), **given,
-    )  # fmt: skip
+    if wanted and not effects and _are_names(wanted):
+        remembered["fixed_effects"] = list(wanted)
+    if survival:
+        parts = parts._replace(left=quoted(survival.pop("time")))
+    return parts, {**given, **survival, "fixed_effects": wanted}, remembered
 
 
 def frame_of(table: Any) -> tuple[Any, list[str]]:
@@ -198,6 +252,19 @@ def frame_of(table: Any) -> tuple[Any, list[str]]:
     return frame.set_axis(names, axis=1), names
 
 
+def _settled(frame: Any) -> Any:
+    """What is left of a table, with columns of the kinds that they would have if nothing had been missing: levels
+    without rows are no levels, as in R, and truth values are booleans, not objects."""
+    changed = {}
+    for name in frame.columns:
+        column = frame[name]
+        if hasattr(column, "cat"):
+            changed[name] = column.cat.remove_unused_categories()
+        elif str(column.dtype) in ("boolean", "object") and all(type(value) in (bool, np.bool_) for value in column):
+            changed[name] = column.astype(bool)
+    return frame.assign(**changed) if changed else frame
+
+
 def _effects(text: str) -> list[str]:
     effects = listed_names(text)
     if effects is None:
@@ -211,43 +278,49 @@ def _column(frame: Any, name: str, names: list[str]) -> Any:
     return frame[name]
 
 
-def _computed(
-    parts: FormulaParts, frame: Any, names: list[str], roles: Collection[str], has_intercept: bool, is_from_file: bool
-) -> tuple[Any, list[str], Any]:
-    """The design, the names of its columns, and the response."""
-    response = response_columns(parts.left)
-    is_plain = response is not None and set(response) <= set(names)
-    free = [name for name in names if name not in {*roles, *(response or ())}]
-    terms = terms_of(parts.right, set(names), free) if is_plain else None
-    if is_from_file and terms is None:
-        raise CertificateError(
-            f"the formula {parts.left} ~ {parts.right:.200} does not only name columns of this table, and what a file "
-            "says is not evaluated; if you know the formula, pass it: check(formula, table), or novikoff check "
-            "--formula"
-        )
-    if terms is not None:
-        matrix = _named_terms(terms, frame)
-    else:
-        matrix = _matrix(_formulaic(f"{parts.left} ~ {parts.right}", free, parts.right), frame, parts.right)
-    if response is None or not is_plain:
-        y = _matrix(_formulaic(f"0 + {parts.left}", [], parts.left), frame, parts.left).toarray().ravel()
-    else:
-        y = frame[response[0]] if len(response) == 1 else frame[response].to_numpy()
-    return *_design(matrix, has_intercept), y
+class _NamedColumns(NamedTuple):
+    """The columns of a table that a formula names: its response and its terms, if it only names some; and those that a
+    dot means."""
+
+    response: list[str] | None
+    terms: list[Term] | None
+    free: list[str]
+    roles: Collection[str]
+
+    @classmethod
+    def of(cls, parts: FormulaParts, names: Sequence[str], roles: Collection[str]) -> "_NamedColumns":
+        response = response_columns(parts.left)
+        free = [name for name in names if name not in {*roles, *(response or ())}]
+        if response is None or not set(response) <= set(names):
+            return cls(None, None, free, roles)
+        return cls(response, terms_of(parts.right, set(names), free), free, roles)
+
+    def used(self, parts: FormulaParts, names: Sequence[str]) -> set[str]:
+        if self.terms is None:
+            both = _formulaic(f"{parts.left} ~ {parts.right}", self.free, parts.right, "required_variables")
+            return {*self.roles, *(self.response or ()), *map(str, both)} & set(names)
+        named = {name for term in self.terms for name in term}
+        of_terms = (name for name in names if name in named or factor(name) in named)
+        return {*self.roles, *(self.response or ()), *of_terms}
+
+    def computed(self, parts: FormulaParts, frame: Any, has_intercept: bool) -> tuple[Any, list[str], Any]:
+        """The design, the names of its columns, and the response."""
+        if self.terms is not None:
+            matrix = _named_terms(self.terms, frame)
+        else:
+            matrix = _matrix(_formulaic(f"{parts.left} ~ {parts.right}", self.free, parts.right), frame, parts.right)
+        if self.response is None:
+            y = _matrix(_formulaic(f"0 + {parts.left}", [], parts.left), frame, parts.left).toarray().ravel()
+        else:
+            y = frame[self.response[0]] if len(self.response) == 1 else frame[self.response].to_numpy()
+        return *_design(matrix, has_intercept), y
 
 
 def used_columns(text: str, names: Sequence[str], options: Mapping[str, Any]) -> set[str]:
     """The columns of a table that a formula and its options use."""
-    parts = FormulaParts.of(text)
-    response, effects = response_columns(parts.left), listed_names(parts.effects) or []
-    used = {*effects, *options.get("fixed_effects", ()), *(options[name] for name in COLUMNS if name in options)}
-    free = [name for name in names if name not in {*used, *(response or ())}]
-    terms = None if response is None else terms_of(parts.right, set(names), free)
-    if terms is None or response is None:
-        both = _formulaic(f"{parts.left} ~ {parts.right}", free, parts.right, "required_variables")
-        return {*used, *map(str, both)} & set(names)
-    named = {name for term in terms for name in term}
-    return {*used, *response, *(name for name in names if name in named or factor(name) in named)}
+    parts, given, _ = _asked(text, ModelOptions(**options))  # type: ignore[typeddict-item]
+    roles = {*given["fixed_effects"], *(given[name] for name in COLUMNS if name in given)}
+    return _NamedColumns.of(parts, names, roles).used(parts, names)
 
 
 def design_of(right: str, table: Any, taken: Collection[str], has_intercept: bool) -> tuple[Any, list[str]]:
@@ -312,8 +385,7 @@ def _matrix(formula: Any, frame: Any, shown: str) -> Any:
     try:
         return model_matrix(formula, frame, output="sparse", na_action="raise", context={})
     except (FormulaicError, ValueError) as error:
-        hint = "; drop or fill in rows with missing values first" if "null" in str(error) else ""
-        raise ValueError(f"the formula {shown!r:.200} cannot be computed on this table: {error}{hint}") from None
+        raise ValueError(f"the formula {shown!r:.200} cannot be computed on this table: {error}") from None
 
 
 def _need_formulaic() -> None:

@@ -2,20 +2,18 @@
 
 Models, fitted or not, are known by what they have: none of their libraries is imported here. statsmodels' models have
 `endog` and `exog`; those of linearmodels `dependent` and `exog`; lifelines' fitter of Cox models has the names of the
-columns of a table, which it does not keep.
+columns of a table, which it does not keep; pyfixest's have a formula, and the rows that they did not drop.
 """
 
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from novikoff.prove.existence.arrays import REFUSED, from_arrays, row_labels_of
-from novikoff.prove.existence.likelihood import Likelihood
+from novikoff.prove.existence.likelihood import Likelihood, ModelOptions, Origin
 
 # statsmodels' classes that say which family they are.
-CLASSES = {
-    "Logit": "binomial",
-    "Probit": "binomial",
+CLASSES = dict.fromkeys(("Logit", "Probit"), "binomial") | {
     "MNLogit": "multinomial",
     "Poisson": "poisson",
     "NegativeBinomial": "negative-binomial",
@@ -29,7 +27,10 @@ LEAST_SQUARES = ("OLS", "WLS", "GLS", "GLSAR", "PanelOLS", "PooledOLS", "RandomE
 GLM_FAMILIES = {"Poisson": "poisson", "NegativeBinomial": "negative-binomial"}
 LINKS = ("Logit", "Probit", "CLogLog", "LogLog", "Cauchy")
 
-Inputs = tuple[Any, Any, dict[str, Any]]
+# What `_method` of pyfixest's models says of their families.
+PYFIXEST = {"fepois": "poisson", "feglm-logit": "binomial", "feglm-probit": "binomial"}
+
+Inputs = tuple[Any, Any, ModelOptions, Origin]
 
 
 def is_model(thing: Any) -> bool:
@@ -41,7 +42,7 @@ def is_model(thing: Any) -> bool:
 
 
 def arrays_of(thing: Any, table: Any = None) -> Inputs:
-    """The design, the response, and the options for `from_arrays`."""
+    """The arguments of `from_arrays`."""
     model = _unfitted(thing)
     if _is_lifelines(model):
         return _of_lifelines(model, table)
@@ -64,42 +65,33 @@ def _has(thing: Any, *names: str) -> bool:
 
 def _of_statsmodels(model: Any) -> Inputs:
     X, y = np.asarray(model.exog), np.asarray(model.endog)
-    options: dict[str, Any] = {"fit_intercept": False, "names": list(model.exog_names)[: X.shape[1]]}
     family = _glm_family(model) if hasattr(model, "family") else CLASSES.get(type(model).__name__)
-    if type(model).__name__ in LEAST_SQUARES:
-        options["why_not"] = REFUSED["gaussian"]
-    options |= {"family": family, **_rows_of(model, len(y))}
+    options = ModelOptions(family=family, fit_intercept=False)
+    data = getattr(model, "data", None)
+    dropped = getattr(data, "missing_row_idx", None)
+    columns, omitted = list(model.exog_names)[: X.shape[1]], () if dropped is None else tuple(map(int, dropped))
+    origin = Origin(columns, None, getattr(data, "row_labels", None), omitted)
     weights = [getattr(model, name, None) for name in ("freq_weights", "var_weights")]
     given = [np.asarray(w, dtype=np.float64) for w in weights if w is not None and np.size(w) == len(y)]
     if given:
         options["weights"] = np.minimum.reduce(given)
-    if family == "log-binomial" and np.size(getattr(model, "offset", 0)) == len(y):
+    if len(y) > 1 and np.size(getattr(model, "offset", 0)) == len(y):
         options["offset"] = np.asarray(model.offset, dtype=np.float64)
     if family == "multinomial":
         names = getattr(model, "_ynames_map", {})
         y = np.array([names.get(int(code), str(int(code))) for code in y])
         options["reference"] = names.get(0, "0")
     if family == "ordinal":
-        return X, _ordered(model, y), options
+        return X, _ordered(model, y), options, origin
     if family == "conditional":
         options["strata"] = np.asarray(model.groups)
     if family == "cox":
-        options |= {"event": np.asarray(model.status), "ties": model.ties}
-        for theirs, ours in (("entry", "entry"), ("strata", "strata")):
-            value = getattr(model, theirs, None)
-            if value is not None:
-                options[ours] = np.asarray(value)
-    return X, y, options
-
-
-def _rows_of(model: Any, n_rows: int) -> dict[str, Any]:
-    """The labels of the rows that were not dropped, and their positions among all."""
-    data = getattr(model, "data", None)
-    dropped = getattr(data, "missing_row_idx", None)
-    found = {"row_labels": getattr(data, "row_labels", None)}
-    if dropped is not None and len(dropped):
-        found["row_positions"] = np.delete(np.arange(n_rows + len(dropped)), dropped)
-    return found
+        options["event"], options["ties"] = np.asarray(model.status), model.ties
+        if getattr(model, "entry", None) is not None:
+            options["entry"] = np.asarray(model.entry)
+        if getattr(model, "strata", None) is not None:
+            options["strata"] = np.asarray(model.strata)
+    return X, y, options, origin
 
 
 def _glm_family(model: Any) -> str:
@@ -134,7 +126,7 @@ def _of_linearmodels(model: Any) -> Inputs:
     """A linear model with the data of another one: the family has to be said."""
     X, names = _table_of(model.exog)
     y, _ = _table_of(model.dependent)
-    options: dict[str, Any] = {"family": None, "fit_intercept": False, "names": names}
+    options = ModelOptions(family=None, fit_intercept=False)
     effects = {}
     if getattr(model, "entity_effects", False):
         effects["entity"] = np.asarray(model.exog.entity_ids).ravel()
@@ -142,11 +134,9 @@ def _of_linearmodels(model: Any) -> Inputs:
         effects["time"] = np.asarray(model.exog.time_ids).ravel()
     if effects:
         options["fixed_effects"] = effects
-    options["why_not"] = REFUSED["gaussian"]
-    options["row_labels"] = getattr(model.dependent, "index", None)
-    if (kept := getattr(model, "not_null", None)) is not None:
-        options["row_positions"] = np.flatnonzero(np.asarray(kept).ravel())
-    return X, y.ravel(), options
+    kept = np.asarray(getattr(model, "not_null", True)).ravel()
+    origin = Origin(names, None, getattr(model.dependent, "index", None), tuple(np.flatnonzero(~kept).tolist()))
+    return X, y.ravel(), options, origin
 
 
 def _table_of(data: Any) -> tuple[Any, list[str]]:
@@ -174,37 +164,81 @@ def _of_lifelines(fitter: Any, table: Any) -> Inputs:
     options: dict[str, Any] = {ours: table[name] for ours, name in named.items() if name is not None}
     if strata:
         options["strata"] = [str(row) for row in table[strata].itertuples(index=False)]
-    options |= {"family": "cox", "fit_intercept": False}
+    asked = ModelOptions(**{**options, "family": "cox", "fit_intercept": False})  # type: ignore[typeddict-item]
     cluster = getattr(fitter, "cluster_col", None)
     others = {fitter.duration_col, cluster, *strata, *named.values()}
     if getattr(fitter, "formula", None):
         from novikoff.prove.existence.formulas import design_of
 
-        X, options["names"] = design_of(str(fitter.formula), table, others - {None}, has_intercept=False)
-        options["row_labels"] = row_labels_of(table)
-    else:
-        X = table[[name for name in table.columns if name not in others]]
-    return X, table[fitter.duration_col], options
+        X, names = design_of(str(fitter.formula), table, others - {None}, has_intercept=False)
+        return X, table[fitter.duration_col], asked, Origin(names, None, row_labels_of(table))
+    X = table[[name for name in table.columns if name not in others]]
+    return X, table[fitter.duration_col], asked, Origin()
 
 
-def likelihood_of(model: Any, data: Any = None, **options: Any) -> Likelihood:
+# -- pyfixest ---------------------------------------------------------------------------------------------------------
+
+
+def _is_pyfixest(thing: Any) -> bool:
+    return _has(thing, "_fml", "_method", "_coefnames") or hasattr(thing, "all_fitted_models")
+
+
+def _of_pyfixest(fit: Any, table: Any, options: ModelOptions) -> Likelihood:
+    """Its formula on the rows that it kept, or on the table: what it keeps of a design is weighted and demeaned."""
+    from novikoff.prove.existence.formulas import from_formula
+
+    if hasattr(fit, "all_fitted_models"):
+        raise ValueError("these are several models of pyfixest: ask about each, as to_list() has them")
+    family = options.get("family") or PYFIXEST.get(fit._method)
+    if family is None or fit._is_iv:
+        raise ValueError(
+            f"pyfixest's {fit._method}: {REFUSED['gaussian']}; fepois and feglm's logit and probit are taken"
+        )
+    if table is None and fit.n_separation_na:
+        raise ValueError(
+            f"pyfixest dropped {fit.n_separation_na} rows as separated, and does not keep them: give the table, too, "
+            "as in existence(fit, table), or fit with separation_check=[]"
+        )
+    kept: Any = getattr(fit, "_data", None)
+    if table is None and (kept is None or not len(kept)):
+        raise ValueError("this model of pyfixest has no data: give the table, too, or fit with store_data=True")
+    columns = {"weights": fit._weights_name, "offset": fit._offset_name}
+    asked = ModelOptions(**{**columns, **_given(options), "family": family})  # type: ignore[typeddict-item]
+    if table is not None:
+        return from_formula(fit._fml, table, asked)
+    positions = np.asarray(kept.index)
+    omitted = np.setdiff1d(np.arange(max(len(kept) + len(fit._na_index), int(positions.max()) + 1)), positions)
+    return from_formula(fit._fml, kept, asked, omitted=tuple(omitted.tolist()))
+
+
+def likelihood_of(
+    model: Any, data: Any = None, *, is_from_file: bool = False, **options: Unpack[ModelOptions]
+) -> Likelihood:
     """The likelihood that somebody means; see `existence` for the options."""
     if isinstance(model, str):
         from novikoff.prove.existence.formulas import from_formula
 
-        return from_formula(model, data, **options)
+        return from_formula(model, data, options, is_from_file=is_from_file)
+    if _is_pyfixest(model):
+        return _of_pyfixest(model, data, options)
+    given = _given(options)
     if is_model(model):
-        X, y, found = arrays_of(model, data)
-        why_not = found.pop("why_not", None)
-        asked = {**found, **{name: value for name, value in _given(options).items() if name != "fit_intercept"}}
-        if why_not is not None and asked["family"] is None:
-            raise ValueError(f"{type(model).__name__}: {why_not}; to ask about its data, say which family, by family=")
-        return from_arrays(X, y, **asked)
+        X, y, found, origin = arrays_of(model, data)
+        given.pop("fit_intercept", None)
+        asked = {**found, **given}
+        if asked.get("family") is None and _is_least_squares(_unfitted(model)):
+            why = REFUSED["gaussian"]
+            raise ValueError(f"{type(model).__name__}: {why}; to ask about its data, say which family, by family=")
+        return from_arrays(X, y, ModelOptions(**asked), origin)  # type: ignore[typeddict-item]
     if data is None and (hasattr(model, "in_one_piece") or hasattr(model, "is_table")):
         model, data = _examples(model)
     if data is None:
         raise ValueError("X alone says nothing: give the response y, too, or a formula and a table, or a model")
-    return from_arrays(model, data, **{"family": "binomial", **_given(options)})
+    return from_arrays(model, data, ModelOptions(**{"family": "binomial", **given}))  # type: ignore[typeddict-item]
+
+
+def _is_least_squares(model: Any) -> bool:
+    return type(model).__name__ in LEAST_SQUARES or not hasattr(model, "exog_names")
 
 
 def _examples(source: Any) -> tuple[Any, Any]:
@@ -218,5 +252,5 @@ def _examples(source: Any) -> tuple[Any, Any]:
         return X.copy(), labels.copy()
 
 
-def _given(options: dict[str, Any]) -> dict[str, Any]:
+def _given(options: ModelOptions) -> dict[str, Any]:
     return {name: value for name, value in options.items() if value is not None}

@@ -6,7 +6,7 @@ The fingerprint covers all of it, byte by byte as `docs/certificates.md` says.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,24 @@ NUMBERS = {
 # Options of a formula that may name columns of the table.
 COLUMNS = ("weights", "offset", "strata", "event", "entry")
 TIES = ("efron", "breslow", "exact")
+MISSING = ("drop", "raise")
+
+
+class ModelOptions(TypedDict, total=False):
+    """What is said of a model beside its design and its response; see `existence`. None is as good as not said."""
+
+    family: str | None
+    weights: Any
+    offset: Any
+    fixed_effects: Any
+    strata: Any
+    event: Any
+    entry: Any
+    ties: str | None
+    reference: Any
+    success: Any
+    fit_intercept: bool
+    missing: str
 
 
 @dataclass(frozen=True)
@@ -41,18 +59,29 @@ class Effect:
 
 
 @dataclass(frozen=True, eq=False)
+class Origin:
+    """Where a design comes from: names of its columns, the formula, labels of the rows that are in it, such as those of
+    a frame's index, and the positions of those that were omitted. None where there is nothing to say."""
+
+    names: Sequence[str] | None = None
+    formula: Mapping[str, Any] | None = None
+    row_labels: Any = None
+    omitted: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
 class RowNames:
     """What the rows of a design are called where they come from: by labels, such as those of a frame's index, and by
-    positions, which are others than in the design if some rows were dropped before. None where nobody knows."""
+    positions, which are others than in the design if some rows were omitted. None where nobody knows."""
 
     labels: Any = None
     positions: NDArray[np.int64] | None = None
 
     @classmethod
-    def of(cls, n_rows: int, labels: Any, positions: Any) -> "RowNames":
-        """Names for so many rows; those of more or fewer are no names of these."""
-        known = [None if names is None or len(names) != n_rows else names for names in (labels, positions)]
-        return cls(*known)
+    def of(cls, n_rows: int, labels: Any, omitted: Sequence[int]) -> "RowNames":
+        """Names for so many rows; labels of more or fewer are no names of these."""
+        positions = np.delete(np.arange(n_rows + len(omitted)), list(omitted)) if omitted else None
+        return cls(None if labels is None or len(labels) != n_rows else labels, positions)
 
     def positions_of(self, rows: Sequence[int]) -> tuple[int, ...]:
         return tuple(rows) if self.positions is None else tuple(self.positions[list(rows)].tolist())
@@ -67,7 +96,8 @@ class Likelihood:
     """A family, a design in CSR floats with named columns, and the numbers of every row.
 
     `classes` are the labels of a response that has any, the reference or lowest first. A row with the weight 0 is as
-    good as not there. `formula` is what the design was made from, if it was. What `rows` are called is no part of the
+    good as not there. `formula` is what the design was made from, if it was; `omitted` are the positions of rows that
+    were given and are not in it. What `rows` are called, and an `offset` that decides nothing, are no part of the
     question, and of no fingerprint.
     """
 
@@ -79,7 +109,9 @@ class Likelihood:
     ties: str | None = None
     effects: tuple[Effect, ...] = ()
     formula: Mapping[str, Any] | None = field(default=None)
+    omitted: tuple[int, ...] = ()
     rows: RowNames = field(default_factory=RowNames)
+    offset: Floats | None = None
 
     @property
     def n_rows(self) -> int:
@@ -101,6 +133,7 @@ class Likelihood:
             "effects": [[effect.name, effect.start, effect.stop] for effect in self.effects],
             "numbers": [name for name in NUMBERS[self.family] if name in self.numbers],
             "formula": None if self.formula is None else dict(self.formula),
+            "omitted": list(self.omitted) or None,
         }
 
     @cached_property

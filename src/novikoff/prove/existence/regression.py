@@ -14,7 +14,7 @@ from novikoff.data.examples import Examples
 from novikoff.features.examples import comes_once
 from novikoff.prove.existence.arrays import from_arrays
 from novikoff.prove.existence.formulas import factor, quoted
-from novikoff.prove.existence.likelihood import Likelihood
+from novikoff.prove.existence.likelihood import Likelihood, ModelOptions
 from novikoff.prove.separable.kernels import ExactKernel
 from novikoff.prove.separable.subject import Subject, Table
 
@@ -27,24 +27,22 @@ def regression(X: Any, y: Any, subject: Subject) -> Likelihood:
     why = why_none(subject.classes, subject.fit_intercept, subject.table, subject.kernel)
     if why is not None:
         raise ValueError(f"infinite estimates cannot be computed: {why}")
-    options: dict[str, Any] = {
-        "family": "binomial" if len(subject.classes) == 2 else "multinomial",
-        "fit_intercept": subject.fit_intercept,
-    }
+    family = "binomial" if len(subject.classes) == 2 else "multinomial"
+    options = ModelOptions(family=family, fit_intercept=subject.fit_intercept, missing="raise")
     if y is not None:
-        return from_arrays(X, y, **options)
+        return from_arrays(X, y, options)
     if subject.table is not None:
         from novikoff.prove.existence.formulas import from_formula
 
         del options["fit_intercept"]
-        return from_formula(formula_of(subject.table), _frame(X, subject.table), is_from_file=True, **options)
+        return from_formula(formula_of(subject.table), _frame(X, subject.table), options, is_from_file=True)
     from novikoff.prove.separable.in_blocks import exactly
 
     if comes_once(X):
         raise ValueError(f"infinite estimates cannot be computed: {_ONCE}")
     with exactly(X) as examples:
         rows, labels = examples.in_one_piece()
-        return from_arrays(rows.copy(), labels.copy(), **options)
+        return from_arrays(rows.copy(), labels.copy(), options)
 
 
 _ONCE = "these data can be passed over only once; give them in arrays, or in a file"

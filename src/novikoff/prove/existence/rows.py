@@ -4,7 +4,7 @@ Every coefficient has its own power of two: entries n stand for n 2^e, where e d
 columns of very different units still give short whole numbers.
 
 A null space is found by elimination. Columns with few entries, most of them indicators, are eliminated one after the
-other, in fractions: a row of indicators stays a difference of two of them, whatever is subtracted from it. What is left
+other, in fractions: a row of indicators stays a difference of two of them after any subtraction. What is left
 are a few full columns, for which whole matrices are faster: some rows are taken at first, and those that they do not
 span join them, until there are none.
 """
@@ -276,15 +276,9 @@ def _null_of_full(whole: WholeMatrix, clock: Clock) -> list[list[int]]:
 
 def _null_of_few(whole: WholeMatrix, few: Numbers, clock: Clock) -> tuple[list[int], list[list[int]]]:
     """Independent rows among a few, and a basis of what is orthogonal to them."""
-    from flint import fmpz_mat
-
     if len(few) == 0 or whole.n_columns == 0:
         return [], [[int(i == k) for i in range(whole.n_columns)] for k in range(whole.n_columns)]
-    table = [[0] * whole.n_columns for _ in few]
-    for full, row in zip(table, few.tolist(), strict=True):
-        for place, value in whole.row(row).items():
-            full[place] = value
-    matrix = fmpz_mat(table)
+    matrix = whole.in_rows(few).written_out()
     chosen = independent(matrix, clock)
     if chosen is None:
         raise OutOfTimeError

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -12,12 +12,11 @@ from novikoff.engine.clock import Clock, OutOfTimeError, check_time_limit
 from novikoff.prove.exact.algebra import as_whole
 from novikoff.prove.exact.codec import Combination
 from novikoff.prove.exact.document import CertificateError
-from novikoff.prove.exact.floats import power_of_two
 from novikoff.prove.existence.certificate import Existence
 from novikoff.prove.existence.conclude import Estimate, EstimateClaims, EstimateWitnesses
 from novikoff.prove.existence.families import Cone, cone_of, must_be_below, start_cone
 from novikoff.prove.existence.inputs import likelihood_of
-from novikoff.prove.existence.likelihood import Likelihood
+from novikoff.prove.existence.likelihood import Likelihood, ModelOptions
 from novikoff.prove.existence.rows import combination
 from novikoff.prove.existence.search.face import face_of
 from novikoff.prove.existence.search.signs import find_signs
@@ -27,33 +26,34 @@ def existence(
     model: Any,
     data: Any = None,
     *,
-    family: str | None = None,
-    weights: Any = None,
-    offset: Any = None,
-    fixed_effects: Any = None,
-    strata: Any = None,
-    event: Any = None,
-    entry: Any = None,
-    ties: str | None = None,
-    reference: Any = None,
-    fit_intercept: bool = True,
     signs: bool | None = None,
     time_limit: float | None = None,
     progress: Callable[[str], None] | None = None,
+    **options: Unpack[ModelOptions],
 ) -> Existence:
     """Whether the maximum likelihood estimate of a model exists, which coefficients are infinite, and why.
 
     Give a design X and a response y; or a formula and a table, where options name columns; or a model of statsmodels,
-    fitted or not, one of linearmodels, whose data are asked about, or a fitted one of lifelines with its table.
+    fitted or not, one of linearmodels, whose data are asked about, one of pyfixest (`fepois`, `feglm`), or a fitted one
+    of lifelines with its table. All options after `data` are keywords.
 
     Parameters
     ----------
     model : array, sparse matrix, data frame, str or model
         X, or a formula such as `"income ~ age + C(job)"` (with the extra `formula`); fixed effects may stand in it
-        after a bar: `"trade ~ distance | origin + year"`.
+        after a bar: `"trade ~ distance | origin + year"`. `"Surv(week, arrest) ~ age"` is a Cox model.
     data : array or data frame
         The response, or the table of the formula. For `binomial` zeros and ones, shares, two labels, or a column of
         successes and one of failures; for `cox` the times.
+    signs : bool, optional
+        Whether to find to which infinity coefficients go. By default, where that is quick.
+    time_limit : float, optional
+        Seconds after which to say what is known by then.
+    progress : callable, optional
+        Called with what is being done, in a few words, whenever that changes.
+
+    Other Parameters
+    ----------------
     family : str
         `binomial` (the default; logit, probit, cloglog and cauchit alike), `log-binomial`, `poisson` (PPML, too),
         `negative-binomial` with a given dispersion, `multinomial`, `ordinal`, `cox` or `conditional`.
@@ -71,14 +71,13 @@ def existence(
         For `cox`: `efron` (the default), `breslow` or `exact`. The first two have the same answer.
     reference : label, optional
         For `multinomial`: the class whose coefficients are 0. The first by default.
+    success : label, optional
+        For `binomial`, `log-binomial` and `conditional`: which of two labels counts as success. 1, or the second in
+        order, by default.
     fit_intercept : bool
         Whether to add an intercept, where the family has one.
-    signs : bool, optional
-        Whether to find to which infinity coefficients go. By default, where that is quick.
-    time_limit : float, optional
-        Seconds after which to say what is known by then.
-    progress : callable, optional
-        Called with what is being done, in a few words, whenever that changes.
+    missing : str
+        `drop` (the default) omits rows with missing values, and counts them; `raise` refuses them.
 
     Returns
     -------
@@ -90,20 +89,18 @@ def existence(
     >>> from novikoff import existence
     >>> print(existence([[1, 30], [1, 40], [1, 50], [1, 60], [0, 30], [0, 40]], [1, 0, 1, 0, 0, 0]))
     Proved: this binomial regression has no maximum likelihood estimate; 2 of 3 coefficients are infinite.
-      to +infinity    x0
-      to -infinity    intercept
-      finite          x1
-      separated       2 of 6 rows (the first is 0): 4, 5
-      what to do      merge rare levels; drop a column that determines the outcome; or report a finite
-                      estimate (Firth's, or another penalised one) rather than Wald intervals
+      response           y: success is 1
+      to +infinity       x0
+      to -infinity       intercept
+      finite             x1
+      separated          2 of 6 rows (the first is 0): 4, 5
+      what to do         merge rare levels; drop a column that determines the outcome; or report Firth's
+                         estimate, which is finite, with profile-likelihood intervals: found.finite(),
+                         or --finite (package firthmodels, pip install 'novikoff[firth]')
     """
     check_time_limit(time_limit)
     clock = Clock(time_limit, told=progress)
     clock.tell("looking at the data")
-    options = {
-        "family": family, "weights": weights, "offset": offset, "fixed_effects": fixed_effects, "strata": strata,
-        "event": event, "entry": entry, "ties": ties, "reference": reference, "fit_intercept": fit_intercept,
-    }  # fmt: skip
     likelihood = likelihood_of(model, data, **options)
     return certified(likelihood, signs, clock)
 
@@ -148,15 +145,11 @@ def find_witnesses(
         signs = False
     found_signs = find_signs(cone, face, signs, clock)
     return EstimateWitnesses(
-        tuple(_in_given_units(cone, direction) for direction in found_signs.directions),
+        tuple(cone.in_given_units(direction) for direction in found_signs.directions),
         face.obstruction,
         tuple(found_signs.proofs),
         start,
     )
-
-
-def _in_given_units(cone: Cone, direction: list[int]) -> tuple[int, ...]:
-    return tuple(as_whole([value * power_of_two(-int(e)) for value, e in zip(direction, cone.exponents, strict=True)]))
 
 
 def _start(likelihood: Likelihood, clock: Clock, exactly: bool) -> tuple[tuple[int, ...] | None, Combination | None]:
@@ -167,7 +160,7 @@ def _start(likelihood: Likelihood, clock: Clock, exactly: bool) -> tuple[tuple[i
         return None, None
     must = must_be_below(likelihood)
     if face.direction is not None and face.is_strict[must].all():
-        return _in_given_units(cone, face.direction), None
+        return cone.in_given_units(face.direction), None
     return None, _with_row(cone, face.obstruction, int(np.flatnonzero(must & ~face.is_strict)[0]), clock)
 
 

@@ -8,19 +8,21 @@ made exact. Where floats cannot tell, exact pivoting does.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from itertools import islice
 from typing import Any
 
 import numpy as np
 
 from novikoff.engine.clock import Clock, OutOfTimeError
 from novikoff.prove.exact.algebra import as_whole
+from novikoff.prove.exact.refined import WholeMatrix
 from novikoff.prove.existence.conclude import SignProof, lineality
 from novikoff.prove.existence.families import Cone
 from novikoff.prove.existence.rows import Numbers, Sparse, combination, rational, with_scale
-from novikoff.prove.existence.search.face import LEAST, ConeFace, Floats, largest_of_rows, mantissas_of
-from novikoff.prove.separable.search import simplex
-from novikoff.prove.separable.search.simplex import ZERO, Dictionary
+from novikoff.prove.existence.search.face import ConeFace
+from novikoff.prove.separable.points import Floats
+from novikoff.prove.separable.search.highs import ZERO, Guess, solved_in_floats
+from novikoff.prove.separable.search.scaled import LEAST, largest_of_rows, mantissas_of
+from novikoff.prove.separable.search.simplex import SingularError, largest_product
 
 # Programs times their entries: beyond, signs are found only if that is asked for.
 QUICK = 2_000_000
@@ -34,7 +36,6 @@ class _Component:
 
     free: list[int]
     rows: list[int]
-    exact: "_ExactCone | None" = None
 
 
 @dataclass
@@ -57,7 +58,7 @@ def find_signs(cone: Cone, face: ConeFace, wanted: bool | None, clock: Clock) ->
         for number, place in enumerate(clock.through(search.open)):
             clock.tell(f"signs of coefficients, {number + 1:,} of {len(search.open):,}")
             search.settle(place, clock)
-    except OutOfTimeError:
+    except (OutOfTimeError, SingularError):
         pass
     return found
 
@@ -138,7 +139,7 @@ class _SignSearch:
     ) -> Sparse | None:
         """Free numbers of a component, in its cone exactly, with this sign along the goal."""
         answer = self._program(component, goal, sign, clock)
-        if answer is None or answer.fun > -ZERO:
+        if answer is None or answer.cost > -ZERO:
             return None
         units = self.units[component.free]
         edge = rounded(answer.x, units, 50)
@@ -160,15 +161,23 @@ class _SignSearch:
         self, component: _Component, goal: Sparse, sign: int, clock: Clock
     ) -> tuple[Sparse | None, dict[int, Any]]:
         """Free numbers with this sign along the goal; or rows that give the goal with the other sign."""
-        if component.exact is None:
-            component.exact = _ExactCone(component.free, {i: self.rows[i] for i in component.rows}, clock)
-        return component.exact.maximised({k: sign * value for k, value in goal.items()})
+        free = component.free
+        rows = [with_scale([self.rows[i].get(k, 0) for k in free]) for i in component.rows]
+        target, scale = with_scale([sign * goal.get(k, 0) for k in free])
+        table, none = (WholeMatrix.of_table(part, len(free)) for part in ([row for row, _ in rows], []))
+        way, multiples = largest_product(target, table, none, clock)
+        if way is not None:
+            return {k: rational(value) for k, value in zip(free, way, strict=True)}, {}
+        own = zip(component.rows, multiples, rows, strict=True)
+        return None, {i: rational(times) * own_scale / scale for i, times, (_, own_scale) in own if times}
 
-    def _program(self, component: _Component, goal: Sparse, sign: int, clock: Clock) -> Any:
+    def _program(self, component: _Component, goal: Sparse, sign: int, clock: Clock) -> Guess | None:
         P = self.P[component.rows][:, component.free]
         scaled, _ = projected([goal], self.null_space.dimension, self.units)
         target = sign * scaled.toarray()[0, component.free]
-        answer = simplex.solved(clock, c=-target, A_ub=-P, b_ub=np.zeros(P.shape[0]), bounds=(-1, 1))
+        n_rows, box = P.shape[0], np.ones(P.shape[1])
+        rows_at_least = (np.zeros(n_rows), np.full(n_rows, np.inf))
+        answer = solved_in_floats(-target, P, rows_at_least, (-box, box), clock)
         if answer is None and clock.is_over():
             raise OutOfTimeError
         return answer
@@ -204,8 +213,8 @@ class _SignSearch:
         answer = self._program(component, goal, -sign, clock)
         if answer is None:
             return None
-        used = np.flatnonzero(-answer.ineqlin.marginals > ZERO)
-        chosen = [component.rows[i] for i in used[np.argsort(answer.ineqlin.marginals[used], kind="stable")].tolist()]
+        used = np.flatnonzero(answer.y > ZERO)
+        chosen = [component.rows[i] for i in used[np.argsort(-answer.y[used], kind="stable")].tolist()]
         places = {k: i for i, k in enumerate(component.free)}
         table = [{places[k]: value for k, value in self.rows[i].items()} for i in chosen]
         found = combination(table, {places[k]: value for k, value in target.items()}, len(places), clock)
@@ -215,34 +224,6 @@ class _SignSearch:
 
 
 _Way = Callable[[_Component, Sparse, Sparse, int, Clock], Sparse | None]
-
-
-class _ExactCone:
-    """The cone of a component, in whole numbers."""
-
-    def __init__(self, free: list[int], rows: dict[int, Sparse], clock: Clock) -> None:
-        self.free, self.clock = free, clock
-        self.rows = {i: self._whole(row) for i, row in rows.items()}
-        self.dictionary = Dictionary(len(free), clock)
-        self.dictionary.anchor(lambda b: self._some(b, lambda product: product != 0))
-
-    def _whole(self, row: Sparse) -> tuple[dict[int, int], Any]:
-        """A row in whole numbers, and what it was multiplied by."""
-        whole, scale = with_scale([row.get(k, 0) for k in self.free])
-        return {place: value for place, value in enumerate(whole) if value}, scale
-
-    def _some(self, b: list[int], is_one: Callable[[int], bool]) -> dict[int, dict[int, int]]:
-        """A row whose product with a direction is one of those asked for, if there is one."""
-        rows = ((i, whole) for i, (whole, _) in self.clock.through(self.rows.items()))
-        return dict(islice(((i, z) for i, z in rows if is_one(sum(v * b[place] for place, v in z.items()))), 1))
-
-    def maximised(self, goal: Sparse) -> tuple[Sparse | None, dict[int, Any]]:
-        """Free numbers in the cone with a positive product; or multiples of rows which add up to its negative."""
-        whole, scale = self._whole(goal)
-        found = self.dictionary.maximised(whole, lambda b: self._some(b, lambda product: product < 0))
-        if found.direction is not None:
-            return {k: rational(value) for k, value in zip(self.free, found.direction, strict=True)}, {}
-        return None, {i: rational(times) * self.rows[i][1] / scale for i, times in found.multiples.items()}
 
 
 def _product(a: Sparse, b: Sparse) -> Any:

@@ -1,0 +1,142 @@
+"""Why an estimate is infinite: rows and coefficients that alone make it so, and from which none can be left out.
+
+Solvers call this an irreducible infeasible subsystem: a finite estimate needs positive weights of the rows of the cone
+whose sum is 0 in every coefficient (Stiemke), and these conditions contradict each other already. It is what remains of
+a direction once everything is set to 0 that can be: an elementary vector (Rockafellar 1969). Of all (b, Zb) that vanish
+where it does, it is the only one but for its length, so that a rank proves it.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Unpack
+
+import numpy as np
+
+from novikoff.engine.clock import UNLIMITED, Clock
+from novikoff.prove.exact.algebra import as_whole
+from novikoff.prove.exact.document import CertificateError, claim
+from novikoff.prove.existence.families import Cone, coefficients_of, cone_of
+from novikoff.prove.existence.likelihood import Likelihood, ModelOptions
+from novikoff.prove.existence.rows import NullSpace, Sparse
+from novikoff.say import estimates as say
+
+
+@dataclass(frozen=True)
+class Irreducible:
+    """Coefficients J and inequalities S that alone make an estimate infinite, and from which none can be left out.
+
+    An inequality z.b >= 0 of the cone comes from the outcome of a row. For `binomial`, `log-binomial`, `poisson` and
+    `negative-binomial` models there is one for every row with a single outcome, so that S is a set of rows. For
+    `multinomial` models there is one for every other class, for `ordinal` ones one for each threshold beside the class,
+    for `cox` and `conditional` ones one for each comparison with another row; `rows` are those that they belong to.
+
+    *Alone*: in the model that has the coefficients J only, the estimate is infinite for any other outcomes. An
+    outcome of which nothing is known may have been both: its inequality becomes the equation z.b = 0. So there is a
+    direction b that is 0 outside of J, with z.b > 0 in S and z.b = 0 elsewhere.
+
+    *Irreducible*: if one coefficient of J is left out of the model, or the outcome behind one inequality of S becomes
+    unknown, there is no direction any more. (To delete a row instead would free directions rather than forbid them.)
+
+    `rows` are labels of the frame's index, if the rows came in one; `positions` count from 0 in what was given.
+    """
+
+    coefficients: tuple[str, ...]
+    rows: tuple[Any, ...]
+    positions: tuple[int, ...]
+    direction: tuple[int, ...]
+    sha256: str
+
+    def check(self, model: Any, data: Any = None, **options: Unpack[ModelOptions]) -> None:
+        """Prove it again from data that come as they came to `existence`; raises `CertificateError` if it is wrong."""
+        from novikoff.prove.existence.inputs import likelihood_of
+
+        likelihood = likelihood_of(model, data, **options)
+        claim(self.sha256 == likelihood.sha256, "data", "the numbers are others than those of this set")
+        names = coefficients_of(likelihood)
+        known = {*self.coefficients} <= {*names} and len(self.coefficients) == len(self.direction)
+        claim(known, "coefficients", "the model has no such coefficients")
+        entries = dict(zip(self.coefficients, self.direction, strict=True))
+        derived = irreducible(likelihood, [entries.get(name, 0) for name in names])
+        for name in ("coefficients", "rows", "positions", "direction"):
+            claim(getattr(self, name) == getattr(derived, name), name, f"{getattr(derived, name)!r:.200} follows")
+
+    def __str__(self) -> str:
+        return say.irreducible(self)
+
+
+def irreducible(likelihood: Likelihood, direction: list[int] | tuple[int, ...]) -> Irreducible:
+    """What a direction shows, if it is irreducible: raises CertificateError otherwise.
+
+    With J and S where b and Zb are not 0: all that vanishes outside of them are multiples of b, if the rows that are
+    not in S have the rank |J| - 1 in the columns of J. Then a direction that vanishes in one place more is 0.
+    """
+    cone = cone_of(likelihood)
+    signs = cone.signs(direction)
+    claim(bool((signs >= 0).all() and not signs[cone.is_equation].any()), "direction", "it breaks a row")
+    claim(bool((signs > 0).any()), "direction", "no row is positive")
+    J = np.flatnonzero(direction)
+    beside = cone.whole.in_rows(np.flatnonzero(signs == 0)).in_columns(J)
+    claim(NullSpace.of(beside).dimension == 1, "direction", "a row or a coefficient can be left out")
+    names = coefficients_of(likelihood)
+    owners = np.unique(cone.owner[signs > 0]).tolist()
+    return Irreducible(
+        tuple(names[j] for j in J),
+        likelihood.rows.labels_of(owners),
+        likelihood.rows.positions_of(owners),
+        tuple(as_whole([Fraction(direction[j]) for j in J])),
+        likelihood.sha256,
+    )
+
+
+def reduced(
+    likelihood: Likelihood, directions: tuple[tuple[int, ...], ...], coefficient: int | None, clock: Clock = UNLIMITED
+) -> Irreducible:
+    """An irreducible set, with a coefficient in it if one is given, from directions of the cone.
+
+    As long as another vector vanishes wherever the direction does, one walks along it, in fractions, until a
+    coefficient or a row becomes 0. What has to stay, the coefficient or else a row that is positive, does not change.
+    """
+    cone = cone_of(likelihood)
+    chosen = [d for d in directions if coefficient is None or d[coefficient]]
+    if not chosen:
+        raise ValueError(
+            "no direction is known along which this coefficient is infinite; ask existence with signs=True"
+        )
+    b = cone.in_units(chosen[0])
+    goal = {coefficient: 1} if coefficient is not None else cone.whole.row(int(np.flatnonzero(cone.whole.times(b))[0]))
+    while True:
+        clock.tell(f"leaving out what is not needed, of {np.count_nonzero(b):,} coefficients")
+        J = np.flatnonzero(b)
+        rows = np.flatnonzero(cone.whole.times(b) == 0)
+        null_space = NullSpace.of(cone.whole.in_rows(rows).in_columns(J), clock)
+        if null_space.dimension == 1:
+            return irreducible(likelihood, cone.in_given_units(b))
+        b = _walked(cone, b, _other(null_space, J, b, goal))
+
+
+def _other(null_space: NullSpace, J: Any, b: list[int], goal: Sparse) -> list[int]:
+    """A vector that vanishes where b does and is no multiple of it, on which the goal is 0."""
+    for k in range(null_space.dimension):
+        inner = null_space.vector([int(i == k) for i in range(null_space.dimension)])
+        u = dict(zip(J.tolist(), inner, strict=True))
+        times = _product(goal, u) / _product(goal, dict(enumerate(b)))
+        left = {j: value - times * b[j] for j, value in u.items()}
+        if any(value != 0 for value in left.values()):
+            return as_whole([left.get(j, 0) for j in range(len(b))])
+    raise CertificateError("the null space has no second vector")
+
+
+def _walked(cone: Cone, b: list[int], u: list[int]) -> list[int]:
+    """b + tu for the smallest t, of either sign, that makes an entry of b, or a row along it, 0."""
+    from flint import fmpq
+
+    along = [*b, *cone.whole.times(b).tolist()], [*u, *cone.whole.times(u).tolist()]
+    steps = [fmpq(-int(x), int(v)) for x, v in zip(*along, strict=True) if x and v]
+    t = min(steps, key=abs)
+    return as_whole([Fraction(int(t.q) * x + int(t.p) * v) for x, v in zip(b, u, strict=True)])
+
+
+def _product(goal: Sparse, vector: dict[int, Any]) -> Any:
+    from flint import fmpq
+
+    return sum((value * vector.get(place, 0) for place, value in goal.items()), fmpq(0))

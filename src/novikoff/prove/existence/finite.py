@@ -1,0 +1,125 @@
+"""A finite estimate of the same design: Firth's, fitted by the package firthmodels.
+
+Firth's penalty adds half the logarithm of the determinant of the information to the likelihood (Firth 1993; Heinze and
+Schemper 2002 for logistic regression, 2001 for Cox models). It does not depend on the units of the columns, which are
+divided by powers of two here, so that steps of the fit are as long as it expects. Nothing of this is a proof.
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from novikoff.prove.existence.likelihood import Floats, Likelihood
+from novikoff.say import estimates as say
+
+if TYPE_CHECKING:
+    import pandas
+
+# A dense design of more numbers is refused: it would have 800 MB.
+MOST_NUMBERS = 10**8
+# Below about 1e-6 firthmodels does not always see that a step has improved the likelihood, and does not stop.
+MOST_STEPS, TOLERANCE = 200, 1e-5
+
+
+@dataclass(frozen=True, eq=False)
+class FiniteEstimate:
+    """Coefficients with the ends of their profile-likelihood intervals; an end that was not found is NaN."""
+
+    coefficients: tuple[str, ...]
+    estimate: Floats
+    lower: Floats
+    upper: Floats
+    level: float
+    method: str
+    converged: bool
+
+    def to_frame(self) -> "pandas.DataFrame":
+        """One row a coefficient, by its name: estimate, lower, upper."""
+        columns = {"estimate": self.estimate, "lower": self.lower, "upper": self.upper}
+        return frame(columns, self.coefficients)
+
+    def __str__(self) -> str:
+        return say.finite(self)
+
+
+def frame(columns: dict[str, Any], names: tuple[str, ...]) -> Any:
+    """A data frame of pandas with a row for every coefficient."""
+    try:
+        import pandas as pd
+    except ImportError:
+        raise ImportError("to_frame requires pandas; install it with: pip install pandas") from None
+    return pd.DataFrame(columns, index=pd.Index(names, name="coefficient"))
+
+
+def firth(likelihood: Likelihood, level: float = 0.95) -> FiniteEstimate:
+    """Firth's estimate; ValueError, with what there is elsewhere, for families and options that it does not have."""
+    if not 0 < level < 1:
+        raise ValueError(f"level={level!r} must lie between 0 and 1, such as 0.95")
+    family, used = likelihood.family, likelihood.used
+    if family not in ("binomial", "cox"):
+        raise ValueError(f"there is no Firth's estimate for {say.MODELS[family]} here; {say.ELSEWHERE[family]}")
+    offset = np.zeros(likelihood.n_rows) if likelihood.offset is None else likelihood.offset
+    if family == "cox":
+        _check_cox(likelihood, offset)
+    if len(used) * len(likelihood.columns) > MOST_NUMBERS:
+        raise ValueError(
+            f"Firth's estimate needs a dense design, and {len(used):,} rows of {len(likelihood.columns):,} columns are "
+            "too large; leave out the fixed effects, or merge their levels"
+        )
+    X = likelihood.X[used].toarray()
+    units = np.exp2(np.frexp(np.abs(X).max(axis=0, initial=0.0))[1] - 1.0)
+    fitted = (_logistic if family == "binomial" else _cox)(likelihood, X / units, offset)
+    ends = np.asarray(fitted.conf_int(alpha=1 - level, method="pl", max_iter=MOST_STEPS)) / units[:, None]
+    estimate, converged = np.asarray(fitted.coef_) / units, bool(fitted.converged_)
+    return FiniteEstimate(likelihood.columns, estimate, ends[:, 0], ends[:, 1], level, say.FIRTH[family], converged)
+
+
+def _logistic(likelihood: Likelihood, X: Floats, offset: Floats) -> Any:
+    """Every row once with its successes, once with its failures, as often as they are weighted."""
+    firthmodels, used = _firthmodels(), likelihood.used
+    won, lost = (likelihood.numbers[name][used] for name in ("successes", "failures"))
+    outcome, weight = np.repeat([1, 0], len(used)), np.tile(likelihood.numbers["weight"][used], 2)
+    weight = weight * np.append(won, lost)
+    some = weight > 0
+    if len(set(outcome[some].tolist())) < 2:
+        raise ValueError("all outcomes are alike, and there is nothing to estimate")
+    model = firthmodels.FirthLogisticRegression(
+        fit_intercept=False, max_iter=MOST_STEPS, gtol=TOLERANCE, xtol=TOLERANCE
+    )
+    rows, offsets = np.tile(X, (2, 1))[some], np.tile(offset[used], 2)[some]
+    return _fit(model, rows, outcome[some], sample_weight=weight[some], offset=offsets)
+
+
+def _check_cox(likelihood: Likelihood, offset: Floats) -> None:
+    weights = likelihood.numbers["weight"][likelihood.used]
+    unknown = [name for name in ("entry", "stratum") if name in likelihood.numbers]
+    unknown += [name for name, is_given in (("weights", (weights != 1).any()), ("offset", offset.any())) if is_given]
+    if unknown:
+        names = ", ".join(unknown).replace("stratum", "strata")
+        raise ValueError(f"firthmodels' Cox regression has no {names}; {say.ELSEWHERE['cox']}")
+
+
+def _cox(likelihood: Likelihood, X: Floats, offset: Floats) -> Any:
+    model = _firthmodels().FirthCoxPH(max_iter=MOST_STEPS, gtol=TOLERANCE, xtol=TOLERANCE)
+    event, time = (likelihood.numbers[name][likelihood.used] for name in ("event", "time"))
+    return _fit(
+        model, X, (event > 0, time - min(time.min(), 0.0))
+    )  # only their order counts; they must not be negative
+
+
+def _fit(model: Any, *data: Any, **options: Any) -> Any:
+    try:
+        return model.fit(*data, **options)
+    except np.linalg.LinAlgError as error:
+        raise ValueError(f"Firth's estimate cannot be computed: {error} Drop collinear columns first") from None
+
+
+def _firthmodels() -> Any:
+    try:
+        import firthmodels
+    except ImportError:
+        raise ImportError(
+            "Firth's estimate requires firthmodels; install it with: pip install 'novikoff[firth]'"
+        ) from None
+    return firthmodels
