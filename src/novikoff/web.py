@@ -8,6 +8,7 @@ goes wrong is said in one shape: {"error": {"message": ..., "field": ...}}.
 import json
 import socket
 from collections.abc import Iterable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,14 @@ def why_foreign(headers: Iterable[tuple[bytes, bytes]], who: str) -> str | None:
     if origin is not None and origin != f"http://{host}":
         return f"{who} answers its own page only, not {origin!r}"
     return None
+
+
+def check_packages(who: str, extra: str, *packages: str) -> None:
+    """Say how to install what is needed, if it is not there."""
+    for package in packages:
+        if find_spec(package) is None:
+            needed = f"{', '.join(packages[:-1])} and {packages[-1]}"
+            raise ImportError(f'{who} needs {needed}, and {package} is not installed; pip install "novikoff[{extra}]"')
 
 
 def problem(message: str, field: str | None = None) -> bytes:

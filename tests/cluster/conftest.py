@@ -63,7 +63,7 @@ def nodes():
     # Workers import what the tests import.
     before = os.environ.get("PYTHONPATH")
     os.environ["PYTHONPATH"] = os.pathsep.join(map(str, filter(None, [SOURCE, ROOT, before])))
-    head = {"num_cpus": 0, "object_store_memory": STORE, "_system_config": HEALTH}
+    head = {"num_cpus": 0, "object_store_memory": STORE, "include_dashboard": False, "_system_config": HEALTH}
     cluster = Cluster(initialize_head=True, head_node_args=head)
     try:
         ray.init(address=cluster.address, log_to_driver=False, logging_level="error")

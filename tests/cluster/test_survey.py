@@ -51,8 +51,8 @@ def agreed(pattern, shard_bytes=700, **column_roles):
 @pytest.mark.parametrize("kind", ["parquet", "jsonl", "csv"])
 def test_the_encoding_is_that_of_one_machine(tmp_path, kind):
     pattern = write_all(tmp_path, kind)
-    tables = agreed(pattern)
-    assert tables.encoding.to_dict() == learn_encoding(read(pattern, label="y")).to_dict()
+    encoding, _ = agreed(pattern)
+    assert encoding.to_dict() == learn_encoding(read(pattern, label="y")).to_dict()
 
 
 CELLS = st.sampled_from(["1", "2", "-7", "0.5", "1e3", "", "word", "true", "NA"])
@@ -71,10 +71,10 @@ def test_types_that_differ_from_file_to_file_become_what_they_are_on_one_machine
         with pytest.raises(ValueError, match=str(error).split(":")[-1].split(";")[0][-20:]):
             agreed(pattern)
         return
-    tables = agreed(pattern)
-    assert tables.encoding.to_dict() == expected
+    encoding, types = agreed(pattern)
+    assert encoding.to_dict() == expected
     reader = read(pattern, label="y")
-    assert dict(tables.types) == {name: reader.column_types[name] for name in tables.types}
+    assert types == {name: reader.column_types[name] for name in types}
 
 
 def test_wishes_are_heard_and_columns_that_cannot_be_told_may_be_ignored(tmp_path):
@@ -89,7 +89,7 @@ def test_wishes_are_heard_and_columns_that_cannot_be_told_may_be_ignored(tmp_pat
         parquet.write_table(pa.table(table), tmp_path / f"{number}.parquet")
     pattern, column_roles = str(tmp_path / "*.parquet"), {"categorical": ["x0"], "text": ["text"]}
     expected = learn_encoding(read(pattern, label="y"), **column_roles, ignore=["day"])
-    assert agreed(pattern, **column_roles, ignored=["day"]).encoding.to_dict() == expected.to_dict()
+    assert agreed(pattern, **column_roles, ignored=["day"])[0].to_dict() == expected.to_dict()
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
@@ -106,8 +106,8 @@ def test_dates_are_agreed_on_as_well(tmp_path, kind):
         else:
             write(tmp_path / f"{number}.csv", table)
     pattern = str(tmp_path / f"*.{kind}")
-    tables = agreed(pattern)
-    assert tables.encoding.to_dict() == learn_encoding(read(pattern, label="y")).to_dict()
+    encoding, _ = agreed(pattern)
+    assert encoding.to_dict() == learn_encoding(read(pattern, label="y")).to_dict()
     model = fit(pattern, label="y", mixing="none", max_iter=2)
     alone = Perceptron(shuffle=False, max_iter=2).fit(read(pattern, label="y"))
     assert model.coef_.tobytes() == alone.coef_.tobytes()
@@ -117,7 +117,7 @@ def test_a_key_of_json_lines_may_come_late(tmp_path):
     write(tmp_path / "0.jsonl", {name: values for name, values in rows(9, 0).items() if name != "x2"})
     write(tmp_path / "1.jsonl", rows(9, 1))
     pattern = str(tmp_path / "*.jsonl")
-    assert agreed(pattern).encoding.to_dict() == learn_encoding(read(pattern, label="y")).to_dict()
+    assert agreed(pattern)[0].to_dict() == learn_encoding(read(pattern, label="y")).to_dict()
 
 
 def test_another_column_is_an_error_that_names_the_file(tmp_path):

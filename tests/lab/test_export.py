@@ -27,7 +27,7 @@ SMALL = ("worked", "xor", "circle", "sample")
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(exporting, "SCENES", [scene for scene in SCENES if scene.name in SMALL])
+        patch.setattr(exporting, "SCENES", [scene for scene in SCENES if scene["name"] in SMALL])
         patch.setattr(exporting, "SIZES", range(2, 6))
         made = tmp_path_factory.mktemp("site") / "course" / "lab"
         assert all(path.is_file() for path in export(made))
@@ -44,7 +44,7 @@ def answers_in(path):
 
 
 def test_the_answers_are_the_librarys(folder):
-    state = parse_state(next(scene for scene in SCENES if scene.name == "worked").as_json()["state"])
+    state = parse_state(next(scene for scene in SCENES if scene["name"] == "worked")["state"])
     answers, run = answers_in(folder / "answers" / "scene-worked.js"), json.loads(json.dumps(run_as_json(state)))
     for part in ("steps", "labels", "stopped", "ending"):
         assert answers["run"][part] == run[part]

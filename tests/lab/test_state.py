@@ -45,7 +45,7 @@ def test_there_are_never_more_steps_than_the_page_shows():
     assert state.epochs * 150 <= MOST_STEPS < (state.epochs + 1) * 150
 
 
-@pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.name)
+@pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene["name"])
 def test_every_scene_is_a_state_on_the_grid_of_eighths(scene):
-    state = parse_state(scene.as_json()["state"])
+    state = parse_state(scene["state"])
     assert all((8 * value).is_integer() for point in state.points for value in point[:2])

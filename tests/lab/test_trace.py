@@ -17,7 +17,7 @@ from novikoff.lab.trace import moment_as_json, run_as_json
 from tests import lecture
 
 SOURCE = Path(__file__).resolve().parents[2] / "src"
-SCENE = {scene.name: scene.as_json()["state"] for scene in SCENES}
+SCENE = {scene["name"]: scene["state"] for scene in SCENES}
 
 
 def state_of(name, **rules):
@@ -200,7 +200,7 @@ def test_a_step_that_does_not_exist_is_refused():
 def test_the_lab_does_without_scikit_learn():
     code = (
         "import sys; from novikoff.lab.server import ANSWERS; from novikoff.lab.scenes import SCENES\n"
-        "for scene in SCENES: ANSWERS['run']({'state': scene.as_json()['state']})\n"
+        "for scene in SCENES: ANSWERS['run']({'state': scene['state']})\n"
         "print('sklearn' in sys.modules)"
     )
     environment = {**os.environ, "PYTHONPATH": str(SOURCE)}

@@ -124,10 +124,10 @@ class Caller:
         return await self._with(lambda model: self.service.challenge(model, challenge, None))
 
     async def promote(self, name):
-        return await self._with(lambda model: self.service.promote(model, name, None))
+        return await self._with(lambda model: self.service.end_challenge(model, "promote", name, None))
 
     async def retire(self, name):
-        return await self._with(lambda model: self.service.retire(model, name, None))
+        return await self._with(lambda model: self.service.end_challenge(model, "retire", name, None))
 
     @property
     def state(self):

@@ -28,7 +28,7 @@ def played(points, delays, chosen):
     return state, waited
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=40)
 @given(
     st.data(),
     st.integers(2, 4),

@@ -47,12 +47,12 @@ ANSWERED = [route for route in ROUTES if route.kind != EVENTS]
 def test_the_service_answers_as_it_is_described_and_never_fails(route, description, address):
     operation = description[route.path][route.method]
 
-    @settings(max_examples=12, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=8, deadline=None, database=None, suppress_health_check=list(HealthCheck))
     @given(operation.as_strategy(generation_mode=GenerationMode.POSITIVE))
     def described(case):
         call(case)
 
-    @settings(max_examples=12, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=8, deadline=None, database=None, suppress_health_check=list(HealthCheck))
     @given(operation.as_strategy(generation_mode=GenerationMode.NEGATIVE))
     def not_described(case):
         call(case)

@@ -467,7 +467,7 @@ def test_what_is_no_database_is_said_without_its_password():
     with pytest.raises(OSError, match=r"postgresql://me@127\.0\.0\.1:1/models cannot be reached") as error:
         opened("postgresql://me:secret@127.0.0.1:1/models")
     assert "secret" not in str(error.value)
-    with pytest.raises(ValueError, match="is no address of a database"):
+    with pytest.raises(ValueError, match="is not an address of a database"):
         opened("postgresql://me@host/models?nonsense=1")
     with pytest.raises(ValueError, match="neither a folder nor postgresql://"):
         open_store("mysql://host/models", HERE, 10.0)
@@ -478,7 +478,7 @@ def test_the_command_needs_an_address_that_others_can_call(tmp_path):
     assert reached_at(None, "http://0.0.0.0:8151/", "folder") == "http://0.0.0.0:8151/"
     with pytest.raises(ValueError, match="nobody can call"):
         reached_at(None, "http://0.0.0.0:8151/", "postgresql://db")
-    with pytest.raises(ValueError, match="is no address of a server"):
+    with pytest.raises(ValueError, match="is not an address of a server"):
         reached_at("10.0.0.7", "http://0.0.0.0:8151/", "postgresql://db")
 
 

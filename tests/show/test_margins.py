@@ -94,7 +94,7 @@ def test_margins_are_those_of_the_rows_as_they_were_learned():
     options = {"readout": "last", "max_iter": None, "shuffle": False, "record_mistakes": True}
     scaled = Perceptron(scale=True, **options).fit(X, y)
     table = pandas.DataFrame(X, columns=["a", "b"])
-    of_table = Perceptron(**options).fit(table, y)
+    of_table = Perceptron(scale=True, **options).fit(table, y)
     for model, rows in ((scaled, X), (of_table, table)):
         display = MarginsDisplay.from_estimator(model, rows, y)
         assert display.smallest > 0

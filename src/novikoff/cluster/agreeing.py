@@ -1,4 +1,4 @@
-"""Shards that have agreed: read, encoded and in their caches, ready for whatever is asked of all of them."""
+"""Shards that have agreed: read, encoded and in their caches, ready to be asked."""
 
 import contextlib
 import secrets
@@ -25,6 +25,7 @@ from novikoff.learn.linear.memory import vectors_for
 if TYPE_CHECKING:
     from novikoff.data.svmlight import ZeroBased
     from novikoff.features.encode import Encoding
+    from novikoff.features.scaling import TableScale
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +49,7 @@ class Reading:
     shard_bytes: int = SHARD_BYTES
     cache_folder: str | None = None
     labels_are_shared: bool = False
+    scale: "TableScale" = "mixed"
 
     @property
     def column_roles(self) -> Mapping[str, Sequence[str]]:
@@ -94,7 +96,7 @@ class Cluster:
     def parted(self, held_out: HeldOut) -> "tuple[Cluster, Cluster]":
         """The same shards without the rows that are held out, and with these only.
 
-        Whether a row is put aside follows from its number among all, so it is the same on any engine.
+        Whether a row is held out follows from its number among all, so it is the same on any engine.
         """
         kept, held = (self._only(held_out, wanted) for wanted in (False, True))
         check_parts(self.n_rows, held.n_rows)
@@ -149,8 +151,9 @@ def _terms(engine: Engine, shards: Sequence[Shard], reading: Reading, token: str
         return Terms(token, zero_based=from_zero, **both)
     if reading.label is None:
         raise ValueError("a table needs a column of labels; name it with label=")
-    tables = agree_on_tables(engine, shards, reading.label, reading.column_roles, reading.encoding)
-    return Terms(token, reading.label, tables.encoding, dict(tables.types), **both)
+    roles = reading.column_roles
+    encoding, types = agree_on_tables(engine, shards, reading.label, roles, reading.encoding, reading.scale)
+    return Terms(token, reading.label, encoding, types, **both)
 
 
 def _agreed(engine: Engine, shards: Sequence[Shard], terms: Terms, reading: Reading) -> Agreement:

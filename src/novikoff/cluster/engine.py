@@ -1,7 +1,7 @@
 """What runs shards: one small protocol, and the engine that runs them one after the other in this process.
 
 A worker is made of its shard alone, and what its methods return follows from the shard and from their arguments. So
-whoever runs a method twice, or again on another machine, gets the same answer, and `Local` is the oracle for every
+a method that runs twice, or again on another machine, gives the same answer, and `Local` is the oracle for every
 other engine.
 """
 

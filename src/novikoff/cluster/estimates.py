@@ -2,7 +2,7 @@
 
 Shards agree on the types of their columns, read their records, and send the columns that a formula names. The question
 itself is asked where they come together, so its certificate is that of one machine, bit for bit: the levels of a
-category, and which rows stand in the way of an estimate, are known of all rows only.
+category, and the rows for which no estimate exists, are known only of all rows together.
 """
 
 import re
@@ -12,7 +12,7 @@ from typing import Any
 from novikoff.cluster.agreeing import Reading
 from novikoff.cluster.engine import Engine, Local
 from novikoff.cluster.shards import SHARD_BYTES, shards_of
-from novikoff.cluster.survey import PLAIN, SurveyQuery, check_names, joined_types
+from novikoff.cluster.survey import PLAIN, SurveyQuery, joined_types
 from novikoff.cluster.worker import Worker
 from novikoff.prove.existence.certificate import Existence
 from novikoff.prove.existence.search.existence import existence as of_table
@@ -75,7 +75,6 @@ def table_of(source: Any, words: Sequence[str], engine: Engine | None = None, re
     try:
         engine.start(Worker, shards)
         found = engine.call("survey", SurveyQuery(None, None))
-        check_names(shards, found, any(shard.format == "jsonl" for shard in shards))
         types = joined_types(shards, [part.types for part in found])
         names = [name for name in types if is_named(name, words)]
         told = {name: kind for name, kind in types.items() if kind in PLAIN}

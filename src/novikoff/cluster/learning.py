@@ -14,6 +14,7 @@ from novikoff import __version__
 from novikoff.cluster.agreeing import Cluster, Reading, started
 from novikoff.cluster.engine import Engine, Local
 from novikoff.cluster.rounds import MIXINGS, MixedRounds, Mixing, Mixture, PassedRounds, Rounds, Shards
+from novikoff.features.scaling import table_scale
 from novikoff.keep.layout import Arrays, FileParts, read, write
 from novikoff.learn.choosing import leads_tried
 from novikoff.learn.cycles import Cycle
@@ -66,7 +67,11 @@ def fit(
     """
     own = {name: asked.pop(name) for name in READING if name in asked}
     options = _options(mixing, asked)
-    shared: dict[str, Any] = {"fit_intercept": options.fit_intercept, "labels_are_shared": mixing != "none"}
+    shared: dict[str, Any] = {
+        "fit_intercept": options.fit_intercept,
+        "labels_are_shared": mixing != "none",
+        "scale": table_scale("auto", options.fit_intercept, options.readout),
+    }
     reading = Reading(**own, **shared).of(source)
     parameters: dict[str, Any] = {"label": reading.label}
     parameters |= {name: getattr(options, name) for name in (*SAME_RUN, "max_iter", "time_limit")}

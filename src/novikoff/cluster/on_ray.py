@@ -24,7 +24,7 @@ from novikoff.cluster.shards import Shard
 # Enough that an actor goes to no node without processors, such as a head that is to do nothing else.
 PROCESSOR = 0.001
 
-# Arrays up to this size go with the call; larger ones, and whatever else is no plain value, are put where all actors of
+# Arrays up to this size go with the call; larger ones, and all other objects, are put where all actors of
 # a node can see them.
 SMALL_BYTES = 1 << 14
 
@@ -41,7 +41,7 @@ SECONDS_TO_REACH = 10
 
 
 def host_and_port(address: str) -> tuple[str, int] | None:
-    """Where the head of a cluster listens, if the address says it; what is no address is refused, without asking Ray.
+    """Where the head of a cluster listens, if the address says it; anything else is refused, without asking Ray.
 
     >>> host_and_port("head:6379"), host_and_port("ray://[::1]:10001"), host_and_port("auto")
     (('head', 6379), ('::1', 10001), None)
@@ -50,7 +50,7 @@ def host_and_port(address: str) -> tuple[str, int] | None:
         return None
     found = HOST_AND_PORT.fullmatch(address)
     if found is None or not 1 <= int(found[2]) <= 65535:
-        raise ValueError(f"{address!r} is no address of a Ray cluster; use one of {', '.join(ADDRESSES)}")
+        raise ValueError(f"{address!r} is not an address of a Ray cluster; use one of {', '.join(ADDRESSES)}")
     return found[1].strip("[]"), int(found[2])
 
 
@@ -116,7 +116,7 @@ class Ray:
         if not self._actors and not self._is_ours:
             return
         ray = _ray()
-        with contextlib.suppress(Exception):  # whatever has gone wrong before is what there is to say
+        with contextlib.suppress(Exception):  # the first error is the one to report
             ray.get([actor.close.remote() for actor in self._actors], timeout=30)
         for actor in self._actors:
             with contextlib.suppress(Exception):

@@ -12,6 +12,7 @@ from novikoff.cluster.engine import Engine, Local
 from novikoff.cluster.shards import SHARD_BYTES, Shard, shards_of
 from novikoff.cluster.survey import joined_types
 from novikoff.cluster.worker import Worker
+from novikoff.learn.measures import RocScores
 from novikoff.learn.model import Classifier
 
 
@@ -29,8 +30,9 @@ class PredictedRows:
 class ErrorCounts:
     """How many rows a model gets wrong. `confusion` counts, for every label, what it was taken for.
 
-    `labels` are the classes of the model, in its order, and then whatever other labels the rows have. `unseen` and
-    `missing` count, by column, the values that training did not have, or did not lack.
+    `labels` are the classes of the model, in its order, and then all other labels of the rows. `unseen` and
+    `missing` count, by column, the values that training did not have, or did not lack. `auc` is the area under the ROC
+    curve of two classes.
     """
 
     rows: int
@@ -39,6 +41,7 @@ class ErrorCounts:
     confusion: tuple[tuple[int, ...], ...]
     unseen: Mapping[str, int]
     missing: Mapping[str, int]
+    auc: float | None = None
 
     @property
     def accuracy(self) -> float:
@@ -86,7 +89,8 @@ def score(
     names = [*known, *sorted({truth for truth, _ in pairs} - set(known), key=str)]
     rows, right = pairs.total(), sum(pairs[name, name] for name in known)
     confusion = tuple(tuple(pairs[truth, guess] for guess in known) for truth in names)
-    return ErrorCounts(rows, rows - right, tuple(names), confusion, *_unknown(parts))
+    auc = RocScores(known, [part for shard in parts for part in shard[0]]).area()
+    return ErrorCounts(rows, rows - right, tuple(names), confusion, *_unknown(parts), auc)
 
 
 def _plain(model: Any) -> Classifier:
@@ -107,12 +111,10 @@ def _on_shards(
     engine = engine or Local()
     try:
         engine.start(Worker, shards)
-        if label is None:
-            return engine.call("apply", None, predictions, model)
-        types: dict[str, str] = {}
-        if model.encoding is not None and model.takes_a_table:
-            types = {**model.encoding.types, **joined_types(shards, engine.call("apply", None, type_of_label, label))}
-        return engine.call("apply", None, pairs_of_labels, model, label or None, types)
+        types = model.encoding.types if model.encoding is not None and model.takes_a_table else None
+        if types is not None and label is not None:
+            types = {**types, **joined_types(shards, engine.call("apply", None, type_of_label, label))}
+        return engine.call("apply", None, decided, model, label, types)
     finally:
         engine.close()
 
@@ -128,36 +130,37 @@ def check_kind(model: Classifier, shards: Sequence[Shard]) -> None:
 # -- what shards do ---------------------------------------------------------------------------------------------------
 
 
-def predictions(worker: Worker, _: Any, model: Classifier) -> Any:
-    """Places of labels, scores, and what was unknown."""
-    types = model.encoding.types if model.encoding is not None and model.takes_a_table else None
-    places, scores, unseen, missing = [], [], Counter[str](), Counter[str]()
-    for batch in worker.shard.reader(None, types, model.parameters.get("zero_based", True)):
-        decided = model.decide(batch)
-        places.append(np.searchsorted(model.classes, decided.labels))
-        scores.append(decided.scores)
-        unseen.update(decided.unseen)
-        missing.update(decided.missing)
-    if not places:
-        raise ValueError(f"{worker.shard.name} has no rows to predict")
-    kind = np.min_scalar_type(len(model.classes))
-    return np.concatenate(places).astype(kind), np.concatenate(scores), unseen, missing
-
-
 def type_of_label(worker: Worker, _: Any, label: str) -> dict[str, str]:
     """The type of the column of labels."""
     return {label: worker.shard.reader(label, {label: None}).column_types[label]}
 
 
-def pairs_of_labels(worker: Worker, _: Any, model: Classifier, label: str | None, types: dict[str, str]) -> Any:
-    """How often which label was taken for which."""
-    pairs, unseen, missing = Counter[tuple[Any, Any]](), Counter[str](), Counter[str]()
-    for batch in worker.shard.reader(label, types or None, model.parameters.get("zero_based", True)):
-        decided = model.decide(batch)
-        assert batch.labels is not None
-        pairs.update(zip(batch.labels.tolist(), decided.labels.tolist(), strict=True))
-        unseen.update(decided.unseen)
-        missing.update(decided.missing)
-    if not pairs:
-        raise ValueError(f"{worker.shard.name} has no rows to score")
-    return None, pairs, unseen, missing
+def decided(worker: Worker, _: Any, model: Classifier, label: str | None, types: Mapping[str, str] | None) -> Any:
+    """The places of the predicted labels and the scores, or how often which label was taken for which.
+
+    Behind them the values, by column, that training did not have, or did not lack.
+    """
+    places, scores, pairs = [], [], Counter[tuple[Any, Any]]()
+    curve = RocScores(model.classes.tolist())
+    unseen, missing = Counter[str](), Counter[str]()
+    for batch in worker.shard.reader(label or None, types, model.parameters.get("zero_based", True)):
+        found = model.decide(batch)
+        unseen.update(found.unseen)
+        missing.update(found.missing)
+        if label is None:
+            places.append(np.searchsorted(model.classes, found.labels))
+            scores.append(found.scores)
+        else:
+            assert batch.labels is not None
+            pairs.update(zip(batch.labels.tolist(), found.labels.tolist(), strict=True))
+            curve.add(found, batch.labels)
+    if not places and not pairs:
+        raise ValueError(f"{worker.shard.name} has no rows to predict")
+    if label is not None:
+        return curve.parts, pairs, unseen, missing
+    return (
+        np.concatenate(places).astype(np.min_scalar_type(len(model.classes))),
+        np.concatenate(scores),
+        unseen,
+        missing,
+    )

@@ -158,7 +158,7 @@ class Here:
 
 @dataclass(frozen=True, eq=False)
 class ShardedBlocks(InBlocks):
-    """Points of which the shards know whatever is true of all of them."""
+    """Points in shards, which are asked for what is true of all points."""
 
     cluster: Cluster
 
@@ -181,10 +181,9 @@ class ShardedBlocks(InBlocks):
 
     @cached_property
     def first_of_each(self) -> Numbers:
-        found: dict[int, int] = {}
-        for part in self.ask(first_rows):
-            found = {**part, **found}
-        return np.array(sorted(found.values()), dtype=np.int64)
+        rows = np.concatenate(self.ask(first_rows))
+        _, first = np.unique(self.examples.take(rows).labels, return_index=True)
+        return np.sort(rows[first])
 
     def rows_of(self, places: Sequence[int]) -> Numbers:
         return np.concatenate(self.ask(rows_of_classes, places))
@@ -277,15 +276,9 @@ def longest_row(worker: Worker, agreed: Agreement, fit_intercept: bool) -> Fract
     return max(radius_square(matrix_of(block.rows), fit_intercept) for block in blocks)
 
 
-def first_rows(worker: Worker, agreed: Agreement) -> dict[int, int]:
+def first_rows(worker: Worker, agreed: Agreement) -> Numbers:
     """The first row of every class in this shard, by its number among all."""
-    start, found = int(agreed.starts[worker.number]), dict[int, int]()
-    for block in worker.examples(agreed).blocks():
-        labels, rows = np.unique(block.labels, return_index=True)
-        found = {**dict(zip(labels.tolist(), (start + block.first + rows).tolist(), strict=True)), **found}
-        if len(found) == len(agreed.classes):
-            break
-    return found
+    return int(agreed.starts[worker.number]) + InBlocks(worker.examples(agreed), True).first_of_each
 
 
 def rows_of_classes(worker: Worker, agreed: Agreement, places: Sequence[int]) -> Numbers:

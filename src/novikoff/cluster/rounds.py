@@ -52,7 +52,7 @@ class Mixture:
 
     @property
     def updates_at_least(self) -> int:
-        """A number of updates with ||w||^2 <= R^2 times it, whatever was rounded."""
+        """A number of updates with ||w||^2 <= R^2 times it, in spite of rounding."""
         return math.ceil(self.counted) + 1
 
     def with_changes(self, changes: Sequence[Floats], made: Sequence[int], square: float, mixing: Mixing) -> "Mixture":
@@ -184,7 +184,7 @@ class Rounds(Learner):
 class MixedRounds(Rounds):
     """Rounds in which all shards learn at once, and what they learned is mixed.
 
-    `summed` is the sum of the weights after every example, in whatever shard.
+    `summed` is the sum of the weights after every example, in all shards.
     """
 
     mixing: Mixing = "uniform"

@@ -1,7 +1,7 @@
 """The logical shards of a data set: files, row groups of Parquet files, and ranges of bytes in files of lines.
 
 They follow from the files alone, never from the number of workers, so that the same data give the same bits on one
-machine and on a hundred. A CSV file is one shard, because only who reads it from its beginning knows which line ends
+machine and on a hundred. A CSV file is one shard, because only a reader that begins at its start knows which line ends
 are inside of quotes; so is a compressed file.
 """
 

@@ -12,12 +12,13 @@ from typing import Any
 
 from novikoff.cluster.engine import Engine
 from novikoff.cluster.shards import Shard
-from novikoff.data.tables import joined_type, nearest
+from novikoff.data.tables import check_same_names, joined_type
 from novikoff.features.encode import Encoding, asked_for, settled
 from novikoff.features.gather import Column, gather
-from novikoff.features.numeric import RUN, Runs
+from novikoff.features.numeric import Runs
+from novikoff.features.scaling import RUN, TableScale
 
-# Types that can be told to a reader. Others, such as dates, are either ignored or refused where they are met.
+# Types that can be told to a reader. Others, such as dates, are ignored, or refused where they are read.
 PLAIN = ("null", "int64", "uint64", "double", "bool", "string")
 
 
@@ -55,26 +56,17 @@ def survey(number: int, shard: Shard, query: SurveyQuery) -> Surveyed:
     return Surveyed(columns, n_rows, reader.column_types)
 
 
-@dataclass(frozen=True)
-class Tables:
-    """How the columns of all shards are read, and become numbers."""
-
-    encoding: Encoding
-    types: Mapping[str, str]
-
-
 def agree_on_tables(
     engine: Engine,
     shards: Sequence[Shard],
     label: str | None,
     column_roles: Mapping[str, Sequence[str]],
     encoding: Encoding | None = None,
-) -> Tables:
-    """Survey all shards, and join what they found; an encoding that is given is kept."""
+    scale: TableScale = "mixed",
+) -> tuple[Encoding, dict[str, str]]:
+    """How columns of all shards become numbers, and their types; an encoding that is given is kept."""
     query = SurveyQuery(label, None if encoding is not None else column_roles)
     found: list[Surveyed] = engine.call("survey", query)
-    grows = any(shard.format == "jsonl" for shard in shards)
-    check_names(shards, found, grows)
     types = joined_types(shards, [part.types for part in found])
     told = {name: kind for name, kind in types.items() if kind in PLAIN}
     if encoding is None:
@@ -84,9 +76,9 @@ def agree_on_tables(
         wrong = [i for i, part in enumerate(found) if not _began_right(part, before[i])]
         types_again = told if others else None
         found = _asked_again(engine, found, wrong, replace(query, types=types_again, before=dict(enumerate(before))))
-        encoding = _joined(found, column_roles)
+        encoding = _joined(found, column_roles, scale)
     needed = [*encoding.types, *([] if label is None else [label])]
-    return Tables(encoding, {name: types.get(name, "null") for name in needed})
+    return encoding, {name: types.get(name, "null") for name in needed}
 
 
 def _asked_again(engine: Engine, found: list[Surveyed], which: list[int], query: SurveyQuery) -> list[Surveyed]:
@@ -100,26 +92,14 @@ def _asked_again(engine: Engine, found: list[Surveyed], which: list[int], query:
     ]
 
 
-def check_names(shards: Sequence[Shard], found: Sequence[Surveyed], grows: bool) -> None:
-    """All shards have the same columns, in whatever order. In JSON lines any key may be missing."""
-    first, names = shards[0].name, found[0].types
-    for shard, part in zip(shards, found, strict=True):
-        if grows:
-            return
-        for name in names:
-            if name not in part.types:
-                hint = nearest(name, part.types)
-                raise ValueError(f"{shard.name} has no column {name!r}, but {first} has; {hint}")
-        for name in part.types:
-            if name not in names:
-                raise ValueError(f"{shard.name} has a column {name!r}, but {first} has not; {nearest(name, names)}")
-
-
 def joined_types(shards: Sequence[Shard], found: Sequence[Mapping[str, str]]) -> dict[str, str]:
-    """The types that hold the values of all shards."""
+    """The types that hold the values of all shards, which have the same columns; JSON lines may lack any key."""
     import pyarrow as pa
 
     as_text = all(shard.format in ("csv", "tsv") for shard in shards)
+    if not any(shard.format == "jsonl" for shard in shards):
+        for shard, part in zip(shards, found, strict=True):
+            check_same_names(part, shard.name, found[0], shards[0].name)
     types: dict[str, str] = {}
     for shard, part in zip(shards, found, strict=True):
         for name, kind in part.items():
@@ -157,7 +137,7 @@ def _began_right(part: Surveyed, before: Mapping[str, int]) -> bool:
     )
 
 
-def _joined(found: Sequence[Surveyed], column_roles: Mapping[str, Sequence[str]]) -> Encoding:
+def _joined(found: Sequence[Surveyed], column_roles: Mapping[str, Sequence[str]], scale: TableScale) -> Encoding:
     """The encoding of all shards."""
     asked, n_rows, columns = asked_for(column_roles), 0, dict[str, Column]()
     for part in found:
@@ -169,4 +149,4 @@ def _joined(found: Sequence[Surveyed], column_roles: Mapping[str, Sequence[str]]
         n_rows += part.n_rows
     for column in columns.values():
         column.close()
-    return settled(columns, n_rows)
+    return settled(columns, n_rows, scale)

@@ -82,6 +82,12 @@ class Prepared:
     fingerprint: str
     rounded: str | None = None
 
+    def counts_of(self, classes: NDArray[Any]) -> NDArray[np.int64]:
+        """How many rows each of the classes has."""
+        counts = np.zeros(len(classes), dtype=np.int64)
+        counts[np.searchsorted(classes, self.known)] = self.counts
+        return counts
+
     def to_json(self) -> str:
         return json.dumps({**vars(self), "known": encode_array(self.known, "labels")})
 
@@ -136,10 +142,7 @@ class Agreement:
     @property
     def counts(self) -> tuple[int, ...]:
         """How many rows each class has."""
-        total = np.zeros(len(self.classes), dtype=np.int64)
-        for part in self.prepared:
-            total[np.searchsorted(self.classes, part.known)] += np.array(part.counts, dtype=np.int64)
-        return tuple(total.tolist())
+        return tuple(sum(part.counts_of(self.classes) for part in self.prepared).tolist())  # type: ignore[union-attr]
 
     @property
     def fingerprint(self) -> str:
@@ -270,13 +273,11 @@ class Worker:
         if prepared.fingerprint != expected:
             raise OSError(f"{self.shard.name} has other rows than when the work began; begin again")
         places = np.searchsorted(agreed.classes, prepared.known)
-        counts = np.zeros(len(agreed.classes), dtype=np.int64)
-        counts[places] = prepared.counts
         examples = Examples(
             cache,
             cache.starts,
             agreed.classes,
-            tuple(counts.tolist()),
+            tuple(prepared.counts_of(agreed.classes).tolist()),
             agreed.n_columns,
             prepared.n_entries,
             prepared.is_sparse,
@@ -337,7 +338,7 @@ class Worker:
         return self.examples(agreed).take(numbers[first:last] - agreed.starts[self.number])
 
     def apply(self, agreed: Agreement, function: Callable[..., Any], *args: Any) -> Any:
-        """Whatever else a function finds out about the shard."""
+        """What any other function finds out about the shard."""
         return function(self, agreed, *args)
 
     # -- the end ------------------------------------------------------------------------------------------------------
@@ -352,7 +353,7 @@ class Worker:
 
 
 def _cache_folder(folder: str | None) -> Path:
-    """A folder on the node's disk that belongs to whoever runs the worker, and to nobody else."""
+    """A folder on the node's disk that only the user who runs the worker can read."""
     path = Path(folder or tempfile.gettempdir()) / f"novikoff-{getpass.getuser()}"
     path.mkdir(mode=0o700, parents=True, exist_ok=True)
     found = path.lstat()

@@ -87,7 +87,7 @@ def widest(state: State, certificate: Certificate) -> dict[str, Any]:
     margin = certificate.margin.lower
     if isinstance(certificate.separator, Separator):
         u = state.as_plane(certificate.separator.folded)
-        # With the 1 of a bias scaled, too, a margin is no distance in the plane.
+        # With the 1 of a bias scaled, too, a margin is not a distance in the plane.
         sides = () if state.fit_intercept and state.is_scaled else (margin, -margin)
         shapes = [plane_shape([*u[:-1], u[-1] + moved], state.view) for moved in (0.0, *sides)]
     else:

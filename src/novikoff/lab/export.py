@@ -71,14 +71,15 @@ def _static(html: str, script: str) -> str:
 
 def precomputed() -> Iterator[tuple[str, Any]]:
     """What the page will ask, by the names of files: what it knows, every scene, and the two other pages."""
-    yield "known", {**known_as_json(), "scenes": [scene.as_json() for scene in SCENES if scene.points]}
-    for scene in SCENES:
-        if scene.points and scene.sample is None:
-            yield f"scene-{scene.name}", scene_answers(scene.as_json()["state"])
-        elif scene.sample is not None:
-            for percent in NOISES:
-                points = sample_points(**{**scene.sample, "noise": percent / 100})
-                yield f"scene-{scene.name}-{percent}", scene_answers({**scene.rules, "points": points})
+    scenes = [scene for scene in SCENES if scene["state"]["points"]]
+    yield "known", {**known_as_json(), "scenes": scenes}
+    for scene in scenes:
+        if scene["sample"] is None:
+            yield f"scene-{scene['name']}", scene_answers(scene["state"])
+            continue
+        for percent in NOISES:
+            points = sample_points(**{**scene["sample"], "noise": percent / 100})
+            yield f"scene-{scene['name']}-{percent}", scene_answers({**scene["state"], "points": points})
     for name in margins.SCENES:
         for n in SIZES if name == "chain" else SIZES[:1]:
             yield f"margins-{name}-{n}", margins.margins_as_json(name, n)

@@ -10,8 +10,9 @@ from novikoff.engine.clock import Clock
 from novikoff.engine.rounding import at_least
 from novikoff.features.fold import fold_bias, unit_length
 from novikoff.lab.shapes import clipped, plane_shape
-from novikoff.lab.state import KNOWN, Floats, StateError, View
+from novikoff.lab.state import KNOWN, Floats, View, checked
 from novikoff.learn.linear.space import perceptron
+from novikoff.options import Choice, Whole
 from novikoff.prove.inequalities.search.perceptron import Phase, dunagan_vempala
 from novikoff.prove.inequalities.search.system import SearchLimits, System
 from novikoff.prove.separable.margin import Separator, radius
@@ -28,18 +29,14 @@ WINDOW, WINDOW_ASPECT = 3.2, 1.6
 
 PLAIN: dict[str, Any] = {"fit_intercept": False, "shuffle": False, "max_iter": None}
 
-SCENES = [scene["name"] for scene in KNOWN["margins"]]
+SCENES = tuple(scene["name"] for scene in KNOWN["margins"])
 
 
 def answer_margins(document: Any) -> dict[str, Any]:
     """What the page Tiny margins shows of {"scene": ..., "n": ...}."""
     asked = document if isinstance(document, dict) else {}
-    scene, n = asked.get("scene"), asked.get("n", SIZES.start)
-    if scene not in SCENES:
-        raise StateError("scene", f"scene={scene!r} is unknown; choose one of {', '.join(SCENES)}")
-    if isinstance(n, bool) or not isinstance(n, int) or n not in SIZES:
-        raise StateError("n", f"n={n!r} must be a whole number from {SIZES.start} to {SIZES.stop - 1}")
-    return margins_as_json(scene, n)
+    scene = checked("scene", asked.get("scene"), Choice(words=SCENES))
+    return margins_as_json(scene, checked("n", asked.get("n", SIZES.start), Whole.between(SIZES[0], SIZES[-1])))
 
 
 @lru_cache(maxsize=32)

@@ -4,7 +4,6 @@ What never changes is in known.json. All coordinates there are eighths, which ar
 of a proof stay small.
 """
 
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -13,11 +12,11 @@ from novikoff.lab.shattering import FAMILIES
 from novikoff.lab.shattering import FEWEST as FEWEST_CORNERS
 from novikoff.lab.shattering import MOST as MOST_CORNERS
 from novikoff.lab.shattering import NAMES as CORNERS
-from novikoff.lab.state import KNOWN, MOST_POINTS, MOST_STEPS, StateError
+from novikoff.lab.state import KNOWN, MOST_POINTS, MOST_STEPS, RULES, checked
+from novikoff.options import Number, Whole
 from novikoff.say.runs import READOUT_WORDS
 
-FEWEST = 4
-MOST_NOISE = 0.5
+SAMPLE = {"count": Whole.between(4, MOST_POINTS), "noise": Number.between(0, 0.5), "seed": RULES["seed"]}
 # The line a x + b y = c, and how far from it a point is at least.
 NORMAL, OFFSET, GAP = np.array([0.8, 0.6]), 0.25, 0.3
 
@@ -45,43 +44,17 @@ def sample_points(count: int, noise: float, seed: int) -> list[list[float]]:
 def answer_sample(document: Any) -> dict[str, Any]:
     """The points that were asked for by {"count": ..., "noise": ..., "seed": ...}."""
     asked = document if isinstance(document, dict) else {}
-    count, seed = (_whole(asked.get(name), name) for name in ("count", "seed"))
-    noise = asked.get("noise")
-    if not FEWEST <= count <= MOST_POINTS:
-        raise StateError("count", f"count={count} must be from {FEWEST} to {MOST_POINTS}")
-    if isinstance(noise, bool) or not isinstance(noise, int | float) or not 0 <= noise <= MOST_NOISE:
-        raise StateError("noise", f"noise={noise!r} must be a share from 0 to {MOST_NOISE}")
-    return {"points": sample_points(count, noise, seed)}
+    return {"points": sample_points(**{name: checked(name, asked.get(name), kind) for name, kind in SAMPLE.items()})}
 
 
-def _whole(value: Any, name: str) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**31:
-        raise StateError(name, f"{name}={value!r} must be a whole number from 0 to 2147483647")
-    return value
+def _scene(fields: dict[str, Any]) -> dict[str, Any]:
+    """A scene with its points, which a `sample` draws."""
+    sample = fields.get("sample")
+    drawn = {} if sample is None else {"points": sample_points(**sample)}
+    return {**fields, "state": {**fields["state"], **drawn}, "sample": sample}
 
 
-@dataclass(frozen=True)
-class Scene:
-    """`rules` are the parts of the state that differ from the defaults, `sample` is what drew the points."""
-
-    name: str
-    title: str
-    look_for: str
-    points: list[list[float]] = field(default_factory=list)
-    rules: dict[str, Any] = field(default_factory=dict)
-    sample: dict[str, Any] | None = None
-
-    def as_json(self) -> dict[str, Any]:
-        fields = {"name": self.name, "title": self.title, "look_for": self.look_for}
-        return {**fields, "state": {"points": self.points, **self.rules}, "sample": self.sample}
-
-    @classmethod
-    def of(cls, fields: dict[str, Any]) -> "Scene":
-        sample = fields.get("sample")
-        return cls(**fields) if sample is None else cls(**fields, points=sample_points(**sample))
-
-
-SCENES = [Scene.of(fields) for fields in KNOWN["scenes"]]
+SCENES = [_scene(fields) for fields in KNOWN["scenes"]]
 
 
 def known_as_json() -> dict[str, Any]:
@@ -89,7 +62,7 @@ def known_as_json() -> dict[str, Any]:
     families = [{"name": name, "title": title} for name, (title, _, _) in FAMILIES.items()]
     corners = {"fewest": FEWEST_CORNERS, "most": MOST_CORNERS, "names": CORNERS}
     return {
-        "scenes": [scene.as_json() for scene in SCENES],
+        "scenes": SCENES,
         "limits": {"points": MOST_POINTS, "steps": MOST_STEPS},
         "readouts": READOUT_WORDS,
         "lead": KNOWN["lead"],

@@ -13,10 +13,11 @@ from novikoff.lab.margins import answer_margins
 from novikoff.lab.scenes import answer_sample, known_as_json
 from novikoff.lab.script import as_csv, as_script
 from novikoff.lab.shattering import answer_shattering
-from novikoff.lab.state import State, StateError, parse_state
+from novikoff.lab.state import MOST_STEPS, State, StateError, checked, parse_state
 from novikoff.lab.table import describe_table, points_of_table
 from novikoff.lab.trace import moment_as_json, run_as_json
-from novikoff.web import SHARED, Guard, problem
+from novikoff.options import Whole
+from novikoff.web import SHARED, Guard, check_packages, problem
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -54,10 +55,8 @@ def _run(document: Any) -> Any:
 
 
 def _moment(document: Any) -> Any:
-    step = document.get("step") if isinstance(document, dict) else None
-    if isinstance(step, bool) or not isinstance(step, int):
-        raise StateError("step", f"step={step!r} must be a whole number")
-    return moment_as_json(_state(document), step)
+    state = _state(document)
+    return moment_as_json(state, checked("step", document.get("step"), Whole.between(0, MOST_STEPS)))
 
 
 def _take_away(document: Any) -> Any:
@@ -144,15 +143,7 @@ def _too_much(request: "Request", error: Any) -> "Response":
 
 def check_installed() -> None:
     """Say how to install what the lab needs, if it is not there."""
-    try:
-        import contourpy  # noqa: F401
-        import starlette  # noqa: F401
-        import uvicorn  # noqa: F401
-    except ImportError as missing:
-        how = 'pip install "novikoff[lab]"'
-        raise ImportError(
-            f"the lab needs Starlette, uvicorn and contourpy, and {missing.name} is not installed; {how}"
-        ) from missing
+    check_packages("the lab", "lab", "starlette", "uvicorn", "contourpy")
 
 
 def serve(listener: socket.socket) -> None:

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novikoff.lab.shapes import Point, plane_shape
-from novikoff.lab.state import KNOWN, Floats, StateError, View
+from novikoff.lab.state import KNOWN, Floats, StateError, View, checked
 from novikoff.lab.state import coordinate as read_coordinate
+from novikoff.options import Choice
 from novikoff.prove.expressivity.ball import Ball, NoBall
 from novikoff.prove.expressivity.search.separating_ball import separating_ball
 from novikoff.prove.expressivity.shattering import dichotomies, vc_dimension
@@ -35,9 +36,7 @@ Subset = tuple[int, ...]
 def answer_shattering(document: Any) -> dict[str, Any]:
     """The subsets of {"points": [[x, y], ...], "family": ...}, the small ones first."""
     asked = document if isinstance(document, dict) else {}
-    family, given = asked.get("family"), asked.get("points")
-    if family not in FAMILIES:
-        raise StateError("family", f"family={family!r} is unknown; choose one of {', '.join(FAMILIES)}")
+    family, given = checked("family", asked.get("family"), Choice(words=tuple(FAMILIES))), asked.get("points")
     if not isinstance(given, list) or not FEWEST <= len(given) <= MOST:
         raise StateError("points", f"there must be {FEWEST} to {MOST} points [x, y]")
     if not all(isinstance(point, list) and len(point) == 2 for point in given):

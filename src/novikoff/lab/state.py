@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novikoff.features.fold import fold_bias, unit_length
-from novikoff.options import Readout, Tie
+from novikoff.options import TIES, Choice, Flag, Kind, Number, Readout, Tie, Whole, is_number
 
 Space = Literal["line", "circle", "poly", "rbf"]
 Shown = Literal["last", "average", "vote", "all"]
@@ -170,10 +170,13 @@ def parse_state(document: Any) -> State:
     """
     if not isinstance(document, dict):
         raise StateError("", "the state must be a JSON object with the points and the rules")
-    unknown = sorted(set(document) - set(_READERS))
-    if unknown:
-        raise StateError(unknown[0], f"{unknown[0]!r} is no part of a state; its parts are {', '.join(_READERS)}")
-    return State(**{name: _READERS[name](name, value) for name, value in document.items()})
+    parts: dict[str, Any] = {"points": _points, "view": _view}
+    for name in sorted(set(document) - parts.keys() - RULES.keys()):
+        raise StateError(name, f"{name!r} is no part of a state; its parts are {', '.join([*parts, *RULES])}")
+    return State(**{
+        name: parts[name](name, value) if name in parts else checked(name, value, RULES[name])
+        for name, value in document.items()
+    })  # fmt: skip
 
 
 def _points(field: str, value: Any) -> tuple[tuple[float, float, int], ...]:
@@ -205,61 +208,31 @@ def _view(field: str, value: Any) -> View:
     return View(*map(float, value))
 
 
-def _choice(choices: Any) -> Any:
-    def read(field: str, value: Any) -> Any:
-        if value not in get_args(choices):
-            raise StateError(field, f"{field}={value!r} is unknown; choose one of {', '.join(get_args(choices))}")
-        return value
-
-    return read
-
-
-def _truth(field: str, value: Any) -> bool:
-    if not isinstance(value, bool):
-        raise StateError(field, f"{field}={value!r} must be true or false")
-    return value
-
-
-def _whole(lowest: int, highest: int) -> Any:
-    def read(field: str, value: Any) -> int:
-        if isinstance(value, bool) or not isinstance(value, int) or not lowest <= value <= highest:
-            raise StateError(field, f"{field}={value!r} must be a whole number from {lowest} to {highest}")
-        return value
-
-    return read
-
-
-def _gamma(field: str, value: Any) -> float:
-    if not _is_number(value) or not 1e-3 <= value <= 1e3:
-        raise StateError(field, f"gamma={value!r} must be a number from 0.001 to 1000")
-    return float(value)
-
-
-def _lead(field: str, value: Any) -> float:
-    if not _is_number(value) or not 0 <= value <= MOST_LEAD:
-        raise StateError(field, f"lead={value!r} must be a number from 0 to {MOST_LEAD}, in units of R²")
-    return float(value)
-
-
 def _is_number(value: Any) -> bool:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return False
-    return abs(value) <= LARGEST_NUMBER  # also a whole number that no float can hold can be compared
+    return is_number(value) and abs(value) <= LARGEST_NUMBER  # a whole number may be beyond the floats
 
 
-_READERS = {
-    "points": _points,
-    "space": _choice(Space),
-    "fit_intercept": _truth,
-    "fold_labels": _truth,
-    "unit_length": _truth,
-    "tie": _choice(Tie),
-    "lead": _lead,
-    "readout": _choice(Shown),
-    "shuffle": _truth,
-    "seed": _whole(0, 2**31 - 1),
-    "max_iter": _whole(1, MOST_STEPS),
-    "degree": _whole(2, 6),
-    "gamma": _gamma,
-    "view": _view,
+def checked(field: str, value: Any, kind: Kind) -> Any:
+    """A value of this kind, of the type that the library wants."""
+    try:
+        kind.check(field, value)
+    except ValueError as error:
+        raise StateError(field, str(error)) from None
+    return int(value) if isinstance(kind, Whole) else float(value) if isinstance(kind, Number) else value
+
+
+TRUE_OR_FALSE = Flag("true or false")
+RULES: dict[str, Kind] = {
+    "space": Choice(words=get_args(Space)),
+    "fit_intercept": TRUE_OR_FALSE,
+    "fold_labels": TRUE_OR_FALSE,
+    "unit_length": TRUE_OR_FALSE,
+    "tie": Choice(words=TIES),
+    "lead": Number.between(0, MOST_LEAD),
+    "readout": Choice(words=get_args(Shown)),
+    "shuffle": TRUE_OR_FALSE,
+    "seed": Whole.between(0, 2**31 - 1),
+    "max_iter": Whole.between(1, MOST_STEPS),
+    "degree": Whole.between(2, 6),
+    "gamma": Number.between(0.001, 1000),
 }

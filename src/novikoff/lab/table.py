@@ -40,7 +40,7 @@ def read_table(text: Any) -> PastedTable:
     try:
         lines = [line for line in csv.reader(io.StringIO(text), delimiter=delimiter) if line]
     except csv.Error as error:
-        raise StateError("text", f"the file is no CSV: {error}") from None
+        raise StateError("text", f"the file is not CSV: {error}") from None
     names, rows = [name.strip() for name in lines[0]], lines[1:]
     if len(rows) > MOST_ROWS:
         raise StateError("text", f"the file has {len(rows)} rows, and the lab reads at most {MOST_ROWS}")

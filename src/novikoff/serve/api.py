@@ -8,7 +8,7 @@ import os
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import msgspec
 
@@ -17,7 +17,7 @@ from novikoff.serve import answering, events, messages
 from novikoff.serve.events import ENCODER, Name
 from novikoff.serve.http import EVENTS, NDJSON, Call, QueryParameter, Reply, decoded
 from novikoff.serve.messages import RefusedError
-from novikoff.serve.models import LoadedModel, figures_of
+from novikoff.serve.models import FIGURES, LoadedModel
 from novikoff.serve.service import Service
 
 OCTETS = b"application/octet-stream"
@@ -157,18 +157,19 @@ async def add_challenger(call: Call, model: LoadedModel) -> Reply:
 
 async def retire_challenger(call: Call, model: LoadedModel) -> Reply:
     """Let a challenger go."""
-    return Reply(await call.service.retire(model, call.names[1], call.token))
+    return Reply(await call.service.end_challenge(model, "retire", call.names[1], call.token))
 
 
 async def promote(call: Call, model: LoadedModel) -> Reply:
     """Let a challenger become the model."""
-    return Reply(await call.service.promote(model, call.one(events.Challenger).name, call.token))
+    name = call.one(events.Challenger).name
+    return Reply(await call.service.end_challenge(model, "promote", name, call.token))
 
 
 async def watch(call: Call) -> Reply:
     """What changes, as it happens: server-sent events named `models`, and a comment now and then in silence.
 
-    The data of each is Changes. Who does not read them is dropped.
+    The data of each is Changes. A client that does not read is dropped.
     """
     return Reply(b"", kind=EVENTS, watcher=None if call.method == "HEAD" else call.service.watchers.join())
 
@@ -212,13 +213,13 @@ async def infer_model(call: Call, model: LoadedModel) -> Reply:
         raise RefusedError(422, str(error), "inputs") from None
 
 
-_TOP = QueryParameter("top", "how many to show", {"type": "integer", "minimum": 1, "maximum": 1000, "default": 20})
+_TOP = QueryParameter("top", "how many to show", Annotated[int, msgspec.Meta(ge=1, le=1000)], 20)
 _MARGIN = QueryParameter(
     "margin",
-    "the margin of which to state the bound; without it, the largest that is not ruled out",
-    {"type": "number", "exclusiveMinimum": 0},
+    "the margin of which to state the bound; by default the largest that is not ruled out",
+    Annotated[float, msgspec.Meta(ge=1e-300, le=1e300)],
 )
-_SEQ = QueryParameter("seq", "the event after which", {"type": "integer", "minimum": 0, "maximum": 2**53})
+_SEQ = QueryParameter("seq", "the event after which", Annotated[int, msgspec.Meta(ge=0, le=2**53)])
 _OF = "/v1/models/{model}"
 
 ROUTES = (
@@ -272,23 +273,11 @@ OPEN = frozenset({"/healthz", "/readyz", "/v2/health/live", "/v2/health/ready"})
 
 # Figures
 
-OF_MODELS = {
-    "events": ("counter", "Events in the log of a model."),
-    "examples": ("counter", "Examples that a model has learned."),
-    "mistakes": ("counter", "Mistakes of the last weights, which are the model."),
-    "revealed": ("counter", "Predictions whose label has come."),
-    "wrong": ("counter", "Predictions that turned out wrong."),
-    "drift_window_mistakes": ("gauge", "Mistakes in the window for drift."),
-    "drift_window_expected": ("gauge", "Mistakes in the window that the record before it leads one to expect."),
-    "drift_alarms": ("counter", "Windows with more mistakes than chance explains."),
-    "drift_last_alarm": ("gauge", "After how many examples the last alarm came; 0 if there was none."),
-}
-
 
 def metrics(service: Service, in_store: int) -> str:
     """All figures. A model that left memory has those of then; one that was not used since the start has none."""
     models, writer = service.models, service.writer
-    figures = {**models.figures, **{name: figures_of(model.state) for name, model in models.loaded.items()}}
+    figures = {name: known[1] for name in {*models.loaded, *models.evicted} if (known := models.figures(name))}
     lines = [
         *_family("ready", "gauge", "Whether the service is ready.", {"": service.ready}),
         *_family("models", "gauge", "Models in the store.", {"": in_store}),
@@ -303,7 +292,7 @@ def metrics(service: Service, in_store: int) -> str:
         for (route, method, status), number in sorted(service.requests.items())
     }
     lines += _family("requests_total", "counter", "Requests that were answered.", asked)
-    for name, (kind, text) in OF_MODELS.items():
+    for name, (kind, text, _) in FIGURES.items():
         values = {f'{{model="{model}"}}': figures[model][name] for model in sorted(figures)}
         lines += _family(f"model_{name}{'_total' if kind == 'counter' else ''}", kind, text, values)
     return "\n".join([*lines, *_of_the_process()]) + "\n"
@@ -393,10 +382,11 @@ def _names(route: Route) -> list[dict[str, Any]]:
 
 
 def _queries(route: Route) -> list[dict[str, Any]]:
-    found = [
-        {"name": query.name, "in": "query", "description": query.text, "schema": query.schema}
-        for query in route.queries
-    ]
+    found = []
+    for query in route.queries:
+        default = {} if query.default is None else {"default": query.default}
+        schema = {**msgspec.json.schema(query.kind), **default}
+        found.append({"name": query.name, "in": "query", "description": query.text, "schema": schema})
     if route.key:
         text = "The same key and request: the same answer, learned once. Forgotten after 24 hours."
         schema = {"type": "string", "minLength": 1, "maxLength": 200}

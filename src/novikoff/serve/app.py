@@ -108,7 +108,7 @@ class App:
             self.service.writer.on_failure(error)
 
     async def _answer(self, call: Call, receive: Any) -> Reply:
-        """The reply to a request, whatever it is."""
+        """The reply to any request."""
         path, method = "unknown", "any"
         try:
             self._check(call)

@@ -1,4 +1,4 @@
-"""A client of the service, for one model. Whatever it sends counts once, however often it has to send it."""
+"""A client of the service, for one model. What it sends counts once, however often it is sent."""
 
 import json
 import time

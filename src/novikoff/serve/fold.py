@@ -184,6 +184,10 @@ class ModelState(msgspec.Struct, eq=False):
     def learner(self) -> OnlinePerceptron:
         return self.line.learner
 
+    @property
+    def counts(self) -> Counts:
+        return self.line.counts
+
     def all_lines(self) -> list[LearnerLine]:
         return [self.line, *(duel.line for duel in self.challengers.values())]
 

@@ -1,6 +1,5 @@
 """Requests and replies, as far as every route needs them: bodies within limits, queries, one shape of errors."""
 
-import contextlib
 import re
 from functools import cache
 from typing import Any, NamedTuple
@@ -47,25 +46,19 @@ class Reply(NamedTuple):
 
 
 class QueryParameter(NamedTuple):
-    """A parameter of the query, with its schema: a whole number within limits, or a positive number."""
+    """A parameter of the query, its type with its bounds, and its default."""
 
     name: str
     text: str
-    schema: dict[str, Any]
+    kind: Any
+    default: Any = None
 
-    def read(self, text: str) -> float:
+    def read(self, text: str) -> Any:
         """Its value."""
-        if self.schema["type"] == "integer":
-            least, most = self.schema["minimum"], self.schema["maximum"]
-            if re.fullmatch(r"[0-9]{1,16}", text) and least <= int(text) <= most:
-                return int(text)
-            wanted = f"a whole number from {least} to {most}"
-        else:
-            with contextlib.suppress(ValueError):
-                if 1e-300 <= float(text) <= 1e300:
-                    return float(text)
-            wanted = "a positive number"
-        raise RefusedError(422, f"{self.name}={text:.60} must be {wanted}", self.name)
+        try:
+            return msgspec.convert(text, self.kind, strict=False)
+        except msgspec.ValidationError as error:
+            raise RefusedError(422, f"{self.name}={text:.60}: {error}", self.name) from None
 
 
 decoder_of = cache(msgspec.json.Decoder)
@@ -150,7 +143,7 @@ class Call:
                 known = _there_are([parameter.name])
                 raise RefusedError(422, f"unknown parameter {name!r:.60} in the query; {known}", name[:60])
         given = dict(pairs)
-        return parameter.read(given[parameter.name]) if given else parameter.schema.get("default")
+        return parameter.read(given[parameter.name]) if given else parameter.default
 
 
 def _too_large() -> RefusedError:

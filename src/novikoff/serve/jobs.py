@@ -293,18 +293,11 @@ class Deferred(Job):
                 store.add_mistakes(self.model.number, line, last, msgspec.msgpack.encode(mistakes))
 
 
-class Flush(Job):
-    """Nothing but what every commit does: write down the deferred writes."""
+class Ask(Job):
+    """What a function finds out about the model while nothing is learned, when all its mistakes are in the index.
 
-    def write(self, store: Store, now: float) -> None:
-        pass
-
-    def apply(self) -> Any:
-        return None
-
-
-class Ask(Flush):
-    """What a function finds out about the model while nothing is learned, when all its mistakes are in the index."""
+    It writes nothing of its own: its commit has the deferred writes.
+    """
 
     prepares = True
 
@@ -314,6 +307,9 @@ class Ask(Flush):
 
     def prepare(self) -> None:
         self.found = self.ask()
+
+    def write(self, store: Store, now: float) -> None:
+        pass
 
     def apply(self) -> Any:
         return self.found

@@ -23,8 +23,8 @@ SLOWEST = 1 << 16  # bytes a second
 LOOK = 5.0  # how often, in seconds, a connection is asked whether its time is over
 MOST_HEADER_BYTES = 1 << 16
 
-# Of the 1,024 files that a process may have open by default, some belong to the store. Beyond this, whoever comes takes
-# the place of the client that has been waited for longest.
+# Of the 1,024 files that a process may have open by default, some belong to the store. Beyond this, a new client
+# takes the place of the one that has been waited for longest.
 MOST_CONNECTIONS = 900
 
 
@@ -46,7 +46,7 @@ class Limited(HttpToolsProtocol):
         self._look()
 
     def _make_room(self) -> None:
-        """Let go of those that have been waited for longest; who waits for an answer stays."""
+        """Close the connections that have been waited for longest; a client that waits for an answer stays."""
         surplus = len(self.connections) - MOST_CONNECTIONS
         if surplus > 0:
             others: list[Any] = [other for other in self.connections if other is not self]

@@ -265,7 +265,7 @@ LONGEST = 1000
 
 
 class RefusedError(Exception):
-    """A request that cannot be met. Nothing was changed. `closes`: what the client still sends is not read."""
+    """A request that is refused. Nothing was changed. `closes`: what the client still sends is not read."""
 
     def __init__(
         self,

@@ -36,20 +36,35 @@ class LoadedModel:
         return bool(self.answers) or any(line.mistakes for line in self.state.all_lines())
 
 
+# What a monitor wants to know of a model: which kind of figure, what it is, and its value.
+FIGURES: dict[str, tuple[str, str, Callable[[ModelState], float]]] = {
+    "events": ("counter", "Events in the log of a model.", lambda state: state.seq),
+    "examples": ("counter", "Examples that a model has learned.", lambda state: state.learner.examples),
+    "mistakes": ("counter", "Mistakes of the last weights, which are the model.", lambda state: state.learner.mistakes),
+    "revealed": ("counter", "Predictions whose label has come.", lambda state: state.counts.revealed),
+    "wrong": ("counter", "Predictions that turned out wrong.", lambda state: state.counts.wrong),
+    "drift_window_mistakes": ("gauge", "Mistakes in the window for drift.", lambda state: state.counts.drift.mistakes),
+    "drift_window_expected": (
+        "gauge",
+        "Mistakes in the window that the record before it leads one to expect.",
+        lambda state: state.counts.drift.expected,
+    ),
+    "drift_alarms": (
+        "counter",
+        "Windows with more mistakes than chance explains.",
+        lambda state: state.counts.drift.total,
+    ),
+    "drift_last_alarm": (
+        "gauge",
+        "After how many examples the last alarm came; 0 if there was none.",
+        lambda state: state.counts.drift.alarms[-1].after if state.counts.drift.alarms else 0,
+    ),
+}
+
+
 def figures_of(state: ModelState) -> dict[str, float]:
-    """What a monitor wants to know of a model."""
-    counts, drift = state.line.counts, state.line.counts.drift
-    return {
-        "events": state.seq,
-        "examples": state.learner.examples,
-        "mistakes": state.learner.mistakes,
-        "revealed": counts.revealed,
-        "wrong": counts.wrong,
-        "drift_window_mistakes": drift.mistakes,
-        "drift_window_expected": drift.expected,
-        "drift_alarms": drift.total,
-        "drift_last_alarm": drift.alarms[-1].after if drift.alarms else 0,
-    }
+    """The figures of a model."""
+    return {name: value(state) for name, (_, _, value) in FIGURES.items()}
 
 
 class Models:
@@ -57,9 +72,8 @@ class Models:
 
     def __init__(self, store: Store, most: int) -> None:
         self.store, self.most = store, most
-        self.numbers: dict[str, int] = {}  # of those that are in memory, or were
         self.loaded: OrderedDict[str, LoadedModel] = OrderedDict()
-        self.figures: dict[str, dict[str, float]] = {}  # the last ones of those that are not in memory
+        self.evicted: dict[str, tuple[int, dict[str, float]]] = {}  # their numbers and last figures
         self.aside: dict[str, tuple[LoadedModel, str]] = {}  # those whose log cannot be replayed, and why
         self.touched: set[LoadedModel] = set()  # since the last commit
         self.losses = 0  # how often this process found that others hold models that it had held
@@ -71,7 +85,7 @@ class Models:
             await self._load(name)
 
     async def use(self, name: str, even_aside: bool = False) -> LoadedModel:
-        """A model, in memory until whoever asked for it calls `release`."""
+        """A model, in memory until the caller calls `release`."""
         while (model := self.loaded.get(name)) is None:
             if name in self.aside:
                 model, why = self.aside[name]
@@ -82,7 +96,7 @@ class Models:
                 return model
             if name not in self._loading:
                 self._loading[name] = asyncio.create_task(self._load(name))
-            # Who gives up waiting does not end it for the others.
+            # One caller that gives up does not cancel it for the others.
             await asyncio.shield(self._loading[name])
         if time.monotonic() >= self.store.until:
             raise ElsewhereError(name)
@@ -124,16 +138,15 @@ class Models:
     def add(self, model: LoadedModel, losses: int) -> None:
         """Let a model in, as the one that was used last, unless there were more losses since: it may be among them."""
         if losses == self.losses:
-            self.numbers[model.name] = model.number
             self.loaded[model.name] = model
+            self.evicted.pop(model.name, None)
             self.touched.add(model)
 
     def remove(self, model: LoadedModel) -> None:
         if self.loaded.get(model.name) is model:
             del self.loaded[model.name]
         self.aside.pop(model.name, None)
-        self.numbers.pop(model.name, None)
-        self.figures.pop(model.name, None)
+        self.evicted.pop(model.name, None)
         self.touched.discard(model)
 
     def lose(self, models: Iterable[LoadedModel]) -> None:
@@ -142,6 +155,11 @@ class Models:
         self.aside.clear()
         for model in models:
             self.remove(model)
+
+    def figures(self, name: str) -> tuple[int, dict[str, float]] | None:
+        """The number and the figures of a model; None if it was not used since the start."""
+        model = self.loaded.get(name)
+        return self.evicted.get(name) if model is None else (model.number, figures_of(model.state))
 
     def take_unsaved(self) -> list[LoadedModel]:
         """The models of which the next commit has to write something down."""
@@ -164,7 +182,7 @@ class Models:
         ):
             return False
         del self.loaded[model.name]
-        self.figures[model.name] = figures_of(model.state)
+        self.evicted[model.name] = model.number, figures_of(model.state)
         return True
 
 

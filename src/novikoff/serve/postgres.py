@@ -1,7 +1,7 @@
 """The store in PostgreSQL, which several servers can share.
 
 Every server has a row in `servers`, which expires unless it is renewed, by the clock of the database. A model names the
-server that holds it. If that has no row, or an expired one, whoever asks may take the model, and its fence grows.
+server that holds it. If that has no row, or an expired one, any server may take the model, and its fence grows.
 A transaction that changes models first locks their rows, if their fences are those that it knows: until it ends, nobody
 can take them. A server that has expired is never renewed. It begins anew, as another one that holds nothing.
 
@@ -25,7 +25,7 @@ from novikoff.serve.store import FIRST_FENCE, TABLES, Held, Store, StoreError
 FORMAT = 1
 BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED"
 NAMES = int.from_bytes(b"novikoff", "big")  # the advisory lock of those who create or delete models
-LONGEST_WAIT = 30_000  # milliseconds; nothing should wait for a lock, and whatever does, ends
+LONGEST_WAIT = 30_000  # milliseconds; no statement should wait for a lock; one that does, fails
 
 # A connection that is lost without a word is found out within half a minute.
 CONNECTION: dict[str, Any] = {
@@ -89,7 +89,7 @@ class PostgresStore(Store):
             given = make_conninfo(**{**CONNECTION, **conninfo_to_dict(where)})
             connection = psycopg.connect(given, autocommit=True)
         except psycopg.ProgrammingError as error:
-            raise ValueError(f"--store {self.where} is no address of a database ({error})".rstrip()) from None
+            raise ValueError(f"--store {self.where} is not an address of a database ({error})".rstrip()) from None
         except psycopg.Error as error:
             raise OSError(f"{self.where} cannot be reached ({error})") from None
         for setting in ("search_path = novikoff", "statement_timeout = 0", f"lock_timeout = {LONGEST_WAIT}"):
@@ -277,7 +277,7 @@ class PostgresStore(Store):
             self._end_expired()
             raise RefusedError(503, "another server is creating or deleting a model; send again", retry_after=1)
 
-    # Whatever goes wrong, nobody knows what the database has done: nothing more may be promised.
+    # After any error nobody knows what the database has done: durability can no longer be guaranteed.
 
     @contextlib.contextmanager
     def _or_end(self) -> Iterator[None]:

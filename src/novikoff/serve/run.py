@@ -1,12 +1,13 @@
 """A service that listens: which store, which address, who may call."""
 
-import importlib.util
 import re
 import signal
 import socket
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from novikoff.web import check_packages
 
 if TYPE_CHECKING:
     from novikoff.serve.app import App
@@ -20,12 +21,7 @@ UNSENT_BYTES = 1 << 18
 
 def check_installed() -> None:
     """Say how to install what the service needs, if it is not there."""
-    for package in ("httptools", "msgspec", "uvicorn"):
-        if importlib.util.find_spec(package) is None:
-            raise ImportError(
-                f"the service needs httptools, msgspec and uvicorn, and {package} is not installed; "
-                'pip install "novikoff[serve]"'
-            )
+    check_packages("the service", "serve", "httptools", "msgspec", "uvicorn")
 
 
 def open_store(where: str, url: str, lease: float) -> "Store":
@@ -36,12 +32,7 @@ def open_store(where: str, url: str, lease: float) -> "Store":
         return SqliteStore(where)
     if not where.startswith(("postgresql://", "postgres://")):
         raise ValueError(f"--store {where} is neither a folder nor postgresql://USER@HOST/DATABASE")
-    for package in ("httpx", "psycopg"):
-        if importlib.util.find_spec(package) is None:
-            raise ImportError(
-                f"a store in PostgreSQL needs httpx and psycopg, and {package} is not installed; "
-                'pip install "novikoff[postgres]"'
-            )
+    check_packages("a store in PostgreSQL", "postgres", "httpx", "psycopg")
     from novikoff.serve.postgres import PostgresStore
 
     return PostgresStore(where, url, lease)
@@ -59,7 +50,7 @@ def shown(where: str) -> str:
 def reached_at(url: str | None, address: str, where: str) -> str:
     """Where other servers on the store reach this one."""
     if url is not None and not re.fullmatch(r"https?://[^/?#\s]+/?", url):
-        raise ValueError(f"--url {url} is no address of a server, such as http://10.0.0.7:8151")
+        raise ValueError(f"--url {url} is not an address of a server, such as http://10.0.0.7:8151")
     if url is None and "://" in where and re.match(r"http://(0\.0\.0\.0|\[::\]):", address):
         raise ValueError(f"nobody can call {address}; say by --url where the other servers reach this one")
     return address if url is None else url

@@ -1,7 +1,7 @@
 """Predict, reveal, learn: what a service does, without HTTP.
 
-Reading is done at once, on what has been learned. Whatever changes something goes to the writer, as a job, and is
-answered when it is on the disk. Who works with a model gets it by `use` and gives it back by `models.release`.
+Reading is done at once, on what has been learned. What changes something goes to the writer, as a job, and is
+answered when it is on the disk. A caller gets a model by `use` and gives it back by `models.release`.
 """
 
 import asyncio
@@ -113,7 +113,7 @@ class Service:
             self._housekeeper.cancel()
         self.save_all(WORTH_A_SNAPSHOT)
         if self.models.touched:
-            self.writer.submit(jobs.Flush(next(iter(self.models.touched))), own=True)
+            self.writer.submit(jobs.Ask(next(iter(self.models.touched)), lambda: None), own=True)
         await self.writer.stop()
         if self._renewing is not None:
             self._renewing.cancel()
@@ -166,7 +166,7 @@ class Service:
     # Models
 
     async def use(self, name: str, even_aside: bool = False) -> LoadedModel:
-        """A model that stays in memory until it is released; one that is set aside only for whoever deletes it."""
+        """A model that stays in memory until it is released; one that is set aside only to be deleted."""
         model = await self.models.use(name, even_aside)
         self.make_room()
         return model
@@ -315,13 +315,9 @@ class Service:
         body = events.encode([challenge])
         return await self._submit(jobs.Append(model, "challenge", [ready], body, token, check))
 
-    async def promote(self, model: LoadedModel, name: str, token: Token | None) -> bytes:
-        return await self._end_challenge(model, "promote", name, token)
+    async def end_challenge(self, model: LoadedModel, kind: events.Kind, name: str, token: Token | None) -> bytes:
+        """Promote a challenger, or retire it."""
 
-    async def retire(self, model: LoadedModel, name: str, token: Token | None) -> bytes:
-        return await self._end_challenge(model, "retire", name, token)
-
-    async def _end_challenge(self, model: LoadedModel, kind: events.Kind, name: str, token: Token | None) -> bytes:
         def check() -> None:
             if name not in model.state.challengers:
                 raise RefusedError(404, f"there is no challenger {name!r}", "name")

@@ -95,7 +95,7 @@ class SqliteStore(Store):
             return None
         return int(self._all("SELECT last_insert_rowid()")[0][0])
 
-    # A full disk, a disk that fails, a file that is damaged: whatever it is, nothing more may be promised.
+    # A full disk, a disk that fails, a file that is damaged: durability can no longer be guaranteed.
 
     def _run(self, statement: str, *values: Any) -> None:
         self._execute(self.connection.execute, statement, values)

@@ -1,13 +1,13 @@
 """Where logs, snapshots and remembered predictions are kept. A store keeps them, and decides nothing.
 
-Whoever changes a store holds its lock from before `begin` until after `commit`, so that others read nothing in between.
+A writer holds the lock of a store from before `begin` until after `commit`, so that nobody reads in between.
 After `commit` all is on the disk, and a store that cannot promise that raises `StoreError`, upon which the process must
 end.
 
 A model is written by one process at a time, which holds it. Where several servers share a store, one that was not heard
-of for `lease` seconds, by the clock of the store, loses what it held to whoever asks next. Whoever takes a model gets a
-fence, a number that grows each time; a transaction changes a model only if its fence is still the last one, so a
-server that was thought dead, and was only slow, changes nothing any more.
+of for `lease` seconds, by the clock of the store, loses what it held to the next that asks. A server that takes a
+model gets a fence, a number that grows each time; a transaction changes a model only if its fence is still the last
+one, so a server that was thought dead, and was only slow, changes nothing any more.
 """
 
 import threading
@@ -77,8 +77,8 @@ class Remembered(NamedTuple):
 class Key(NamedTuple):
     """A request that came with an idempotency key: its digest, the first event that it made, and what was answered.
 
-    The answer to a request that learns is known only after the commit, and is written a little later; who restarts in
-    between finds it by folding the log again.
+    The answer to a request that learns is known only after the commit, and is written a little later; after a
+    restart in between it is found by folding the log again.
     """
 
     digest: bytes

@@ -1,6 +1,6 @@
 """Who watches: each watcher is told what changed, some times a second, as server-sent events.
 
-Whatever changed in between goes into one message, so the cost does not grow with the load. What a watcher is told waits
+All changes in between go into one message, so the cost does not grow with the load. What a watcher is told waits
 in a short queue; one that does not read is dropped, not waited for.
 """
 
@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 
 from novikoff.serve.events import ENCODER
 from novikoff.serve.messages import Brief, Changes, RefusedError
-from novikoff.serve.models import Models, figures_of
+from novikoff.serve.models import Models
 
 MOST_WATCHERS = 64
 MOST_MESSAGES = 32  # that wait for one watcher
@@ -110,10 +110,10 @@ class Watchers:
         return await asyncio.to_thread(read)
 
     def _brief(self, name: str) -> Brief:
-        model, number = self._models.loaded.get(name), self._models.numbers.get(name)
-        figures = self._models.figures.get(name) if model is None else figures_of(model.state)
-        if figures is None or number is None:
+        known = self._models.figures(name)
+        if known is None:
             return Brief(name, None)
+        number, figures = known
         return Brief(name, {**figures, "waiting": self._models.store.waiting(number)})
 
     @staticmethod

@@ -43,7 +43,7 @@ class BoundaryDisplay(Display):
     `scores` are those of the points of the grid `across` x `up`: one number for two classes, one a class for more; None
     if nothing separates the rows. `band` is the smallest score y f(x) of a row, if every row is right: no row lies
     between the dashed lines. For a plane that band is as wide as twice the `geometric_margin`. `widest` are the scores
-    of another boundary to compare with, the widest one. `ringed` rows carry the boundary, or stand in the way of one,
+    of another boundary to compare with, the widest one. `ringed` rows carry the boundary, or prove that there is none,
     `ringed_as` says which; `mistaken` are the rows that the learner was ever mistaken about.
 
     >>> from novikoff import Perceptron

@@ -19,6 +19,7 @@ from novikoff.show.style import (
     hide_frame,
     labels_for,
     legend_below,
+    places_under,
     signs_under,
     weights_as_learned,
 )
@@ -129,11 +130,7 @@ def _counts(values: Floats, edges: Floats) -> Any:
 
 def _leads(scores: Floats, labels: Any, classes: tuple[Any, ...]) -> Floats:
     """By how much the right class beats the best other."""
-    places = np.searchsorted(np.asarray(classes), labels).clip(max=len(classes) - 1)
-    if np.any(np.asarray(classes)[places] != labels):
-        row = int(np.flatnonzero(np.asarray(classes)[places] != labels)[0])
-        raise ValueError(f"label {labels.tolist()[row]!r} in row {row} is not one of the model's, {list(classes)}")
-    rows = np.arange(len(labels))
+    rows, places = np.arange(len(labels)), places_under(labels, classes)
     right = scores[rows, places]
     others = scores.copy()
     others[rows, places] = -np.inf

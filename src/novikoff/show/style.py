@@ -183,17 +183,22 @@ def labels_for(X: Any, y: ArrayLike) -> NDArray[Any]:
     return labels
 
 
-def signs_under(labels: NDArray[Any], classes: Sequence[Any]) -> NDArray[np.int8]:
-    """Labels as -1 and +1 as a model of two classes means them, whichever of them are there."""
+def places_under(labels: NDArray[Any], classes: Sequence[Any]) -> NDArray[np.int64]:
+    """The places of labels among the classes of a model."""
     strange = ~np.isin(labels, np.asarray(classes))
     if strange.any():
         row = int(np.flatnonzero(strange)[0])
         raise ValueError(f"label {labels.tolist()[row]!r} in row {row} is not one of the model's, {list(classes)}")
-    return np.where(labels == classes[1], np.int8(1), np.int8(-1))
+    return np.searchsorted(np.asarray(classes), labels)
+
+
+def signs_under(labels: NDArray[Any], classes: Sequence[Any]) -> NDArray[np.int8]:
+    """Labels as -1 and +1 as a model of two classes means them, even if only one of them occurs."""
+    return np.where(places_under(labels, classes) == 1, np.int8(1), np.int8(-1))
 
 
 def last_step(estimator: Any) -> Any:
-    """The learner itself, behind whatever prepares its examples."""
+    """The learner itself, the last step of a pipeline."""
     return estimator[-1] if hasattr(estimator, "steps") else estimator
 
 

@@ -69,9 +69,9 @@ class WeightSpaceDisplay(Display):
         if len(rows) and not (rows.min() >= 0 and rows.max() < len(examples)):
             raise ValueError(f"mistake_rows must be row numbers from 0 to {len(examples) - 1}")
         path = np.vstack([np.zeros((1, 2)), np.cumsum(examples[rows], axis=0)])
-        return cls(
-            examples, signs(labels), class_of_sign(labels), path, solution_region(examples), weight_names(fit_intercept)
-        )
+        classes = dict(sorted(zip(signs(labels).tolist(), labels.tolist(), strict=True)))
+        names = ("weight w", "bias b") if fit_intercept else ("weight w₁", "weight w₂")
+        return cls(examples, signs(labels), classes, path, solution_region(examples), names)
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: ArrayLike) -> Self:
@@ -148,16 +148,6 @@ def two_coordinates(X: Any, fit_intercept: bool) -> Floats:
         )
     points = matrix_of(X, columns, "a plane of weights")
     return np.asarray(fold_bias(points) if fit_intercept else points, dtype=np.float64)
-
-
-def class_of_sign(labels: NDArray[Any]) -> dict[int, Any]:
-    """Which label the signs -1 and +1 stand for."""
-    return dict(sorted(zip(signs(labels).tolist(), labels.tolist(), strict=True)))
-
-
-def weight_names(fit_intercept: bool) -> tuple[str, str]:
-    """What the two weights are."""
-    return ("weight w", "bias b") if fit_intercept else ("weight w₁", "weight w₂")
 
 
 def solution_region(examples: Floats) -> Region | None:

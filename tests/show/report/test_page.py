@@ -154,7 +154,7 @@ def test_the_confusion_matrix_counts_what_the_model_predicts():
     assert [[int(cell.text.replace(",", "")) for cell in row.findall("td")] for row in heat] == expected
 
 
-@pytest.mark.parametrize("n_classes", [2, 3, 5])
+@pytest.mark.parametrize("n_classes", [2, 5])
 def test_the_proof_is_followed_for_many_classes_too(n_classes):
     X, y = blobs(n_classes)
     model, certificate, evidence = learned(X, y)
@@ -187,12 +187,11 @@ def test_a_model_that_nobody_certified_has_a_report():
     assert "How to check it again" not in words
 
 
-@pytest.mark.parametrize("readout", ["last", "vote"])
-def test_every_read_out_has_a_report(readout):
-    for n_classes in (2, 3):
-        model, _, evidence = learned(*blobs(n_classes), readout=readout)
-        check_harmless(fit_report(model, evidence))
-        assert evidence.picture.scores.ndim == (2 if n_classes == 2 else 3)
+@pytest.mark.parametrize(("readout", "n_classes"), [("last", 3), ("vote", 2)])
+def test_every_read_out_has_a_report(readout, n_classes):
+    model, _, evidence = learned(*blobs(n_classes), readout=readout)
+    check_harmless(fit_report(model, evidence))
+    assert evidence.picture.scores.ndim == (2 if n_classes == 2 else 3)
 
 
 @pytest.mark.parametrize("verdict", list(Verdict), ids=lambda verdict: verdict.value)

@@ -19,7 +19,7 @@ from novikoff.prove.run.search.freund_schapire import allowance
 from novikoff.prove.run.steps import Steps
 from novikoff.prove.separable.certificate import Certificate
 from novikoff.show.boundary import BoundaryDisplay
-from novikoff.show.report.picture import Columns, Sketch
+from novikoff.show.report.picture import Columns, picture_of
 
 Floats = NDArray[np.float64]
 
@@ -78,21 +78,17 @@ def gather(
         raise ValueError("there is nothing to report on; pass a model, a certificate, or both")
     classes, named = examples.classes, named_rows(certificate)
     confusion = np.zeros((len(classes),) * 2, dtype=np.int64)
-    labels, words = dict[int, Any](), classes.tolist()
-    sketch = None if columns is None else Sketch(columns, examples.n_rows, named)
-    for block in examples.blocks():
-        places = examples.places_of(block.labels)
-        if model is not None:
+    if model is not None:
+        for block in examples.blocks():
             guessed = np.searchsorted(classes, model.decide_rows(block.rows).labels)
-            np.add.at(confusion, (places, guessed), 1)
-        labels |= {row: words[places[row - block.first]] for row in named if 0 <= row - block.first < len(places)}
-        if sketch is not None:
-            sketch.add(block.first, block.rows, places)
+            np.add.at(confusion, (examples.places_of(block.labels), guessed), 1)
+    ordered = sorted(named)
+    labels = examples.labels_of(examples.take(np.array(ordered)).labels).tolist() if named else []
     return Evidence(
         examples.counts,
         None if model is None else confusion,
-        labels,
-        picture=None if sketch is None else sketch.finished(classes, model, certificate),
+        dict(zip(ordered, labels, strict=True)),
+        picture=None if columns is None else picture_of(columns, examples, named, model, certificate),
         picture_rows=examples.n_rows,
         is_section=columns is not None and not columns.are_all,
         **_run_evidence(examples, certificate, mistakes, model),
@@ -100,7 +96,7 @@ def gather(
 
 
 def named_rows(certificate: Certificate | None) -> tuple[int, ...]:
-    """The first rows that a certificate names: those in the way of a separator, or those that fix the margin."""
+    """The first rows that a certificate names: an obstruction, or those that fix the margin."""
     if certificate is None:
         return ()
     proof = certificate.obstruction or certificate.support

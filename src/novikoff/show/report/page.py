@@ -25,13 +25,14 @@ from novikoff.learn.model import Classifier
 from novikoff.learn.run import Run
 from novikoff.prove.run.follow import FollowedProof
 from novikoff.prove.separable.certificate import Certificate
-from novikoff.prove.separable.question import Problem, Verdict
+from novikoff.prove.separable.question import Problem
 from novikoff.say import runs as say
 from novikoff.say.runs import NO_WEIGHTS, READOUT_WORDS
 from novikoff.say.words import counted, label_in_words, listed, radius_in_words, whole_at_most
 from novikoff.show.mistakes import MistakesDisplay
 from novikoff.show.proof import ProofDisplay, draw_room, draw_ruled_out
 from novikoff.show.report.evidence import Evidence
+from novikoff.show.report.picture import cut
 from novikoff.show.style import ALPHA, GAMMA, MINUS, can_draw, svg, typeset
 
 MOST_COLUMNS = MOST_CLASSES = 40
@@ -64,13 +65,11 @@ class Names:
         """What to write for the files."""
         return self.source or (self.files[0] if self.files else "FILE")
 
-
-class Card(NamedTuple):
-    """One of the few things to know first."""
-
-    value: str
-    what: str
-    look: str = ""
+    @property
+    def reader(self) -> str:
+        """What reads the files again, in Python."""
+        options = ({} if self.label is None else {"label": self.label}) | dict(self.read)
+        return f"read({', '.join([repr(self.written), *(f'{name}={value!r}' for name, value in options.items())])})"
 
 
 class Figure(NamedTuple):
@@ -106,13 +105,6 @@ def fit_report(
         evidence,
         names,
         certificate,
-        title="What was learned from",
-        cards=[
-            _verdict_card(certificate),
-            Card(f"{run.mistakes:,}", "mistakes while learning"),
-            None if certificate is None else _bound_card(certificate),
-            None if run.errors is None else Card(f"{run.errors:,} of {run.n_rows or 0:,}", "training rows wrong"),
-        ],
         size=(sum(evidence.counts), model.n_columns or 0),
         classes=model.classes.tolist(),
         columns=_columns(model.encoding),
@@ -121,7 +113,7 @@ def fit_report(
         epochs=_epochs(run),
         proof=_proof(run, certificate, evidence),
         weights=_weights(model),
-        check=None if certificate is None else _check(names, is_in_model=model.certificate is not None),
+        model_file=None if model.certificate is None else names.model_file,
     )
 
 
@@ -140,13 +132,10 @@ def certify_report(
         evidence,
         names,
         certificate,
-        title="What is proved of",
-        cards=[_verdict_card(certificate), _margin_card(certificate), _bound_card(certificate)],
         size=(certificate.n_rows, certificate.n_columns),
         classes=certificate.classes,
         columns=_columns(encoding),
         theorem=_theorem(certificate),
-        check=_check(names, is_in_model=False),
     )
 
 
@@ -174,47 +163,16 @@ def _template() -> Any:
         return value if isinstance(value, Markup) else "" if value is None else visible(str(value))
 
     environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True, finalize=shown)
-    words = (at_least, at_most, counted, typeset, label_in_words, radius_in_words, cut, shade)
+    words = (at_least, at_most, counted, typeset, label_in_words, radius_in_words, whole_at_most, cut, shade, quoted)
     environment.filters |= {function.__name__: function for function in words}
     environment.globals |= {name: value for name, value in globals().items() if name.startswith(("MOST_", "LONGEST_"))}
     environment.globals["say"] = say
     return environment.from_string(Path(__file__).with_name("report.html").read_text(encoding="utf-8"))
 
 
-def cut(text: str, longest: int) -> str:
-    """Text of at most so many characters.
-
-    >>> cut("perceptron", 5), cut("short", 5)
-    ('perc…', 'short')
-    """
-    return text if len(text) <= longest else f"{text[: longest - 1]}…"
-
-
 def shade(share: float) -> int:
     """How dark a cell of a table is, from 0 to 5."""
     return int(np.searchsorted([0.0, 0.05, 0.2, 0.5, 0.8], share, side="left"))
-
-
-# -- the cards --------------------------------------------------------------------------------------------------------
-
-
-def _verdict_card(certificate: Certificate | None) -> Card:
-    if certificate is None:
-        return Card("not certified", "novikoff certify does it", "warn")
-    look = "good" if certificate.verdict is Verdict.SEPARABLE else "warn"
-    return Card(certificate.verdict.value, f"in {certificate.arithmetic} arithmetic", look)
-
-
-def _bound_card(certificate: Certificate) -> Card:
-    if certificate.mistake_bound is None:
-        return Card("no bound", "on the mistakes, for nothing separates" if certificate.obstruction else "is proved")
-    return Card(whole_at_most(certificate.mistake_bound), "mistakes at most, by the theorem")
-
-
-def _margin_card(certificate: Certificate) -> Card | None:
-    if certificate.verdict is not Verdict.SEPARABLE:
-        return None
-    return Card(at_least(certificate.margin.lower), f"margin {GAMMA}, at least")
 
 
 # -- the data and the model -------------------------------------------------------------------------------------------
@@ -394,7 +352,7 @@ def _theorem(certificate: Certificate) -> Section | None:
 
 
 def _proof_rows(certificate: Certificate, labels: Mapping[int, Any]) -> dict[str, Any] | None:
-    """The rows that stand in the way of a separator, or those that fix the margin: number, class, rival, weight."""
+    """The rows that prove that nothing separates, or those that fix the margin: number, class, rival, weight."""
     found = certificate.obstruction or certificate.support
     if found is None:
         return None
@@ -418,48 +376,6 @@ def _proof_rows(certificate: Certificate, labels: Mapping[int, Any]) -> dict[str
 def _whole(weight: int) -> str:
     digits = decimal_digits(weight)
     return f"{weight:,}" if digits <= MOST_DIGITS else f"a number of {digits:,} digits"
-
-
-def _check(names: Names, *, is_in_model: bool) -> dict[str, list[str]]:
-    """How to prove again what a certificate claims, which is in a model file, has a file of its own, or could have."""
-    model_file = names.model_file if is_in_model else None
-    python = _from_file(names) if model_file is None else _from_model(names, model_file)
-    return {"shell": _commands(names, model_file or names.certificate_file), "python": python}
-
-
-def _commands(names: Names, holder: str | None) -> list[str]:
-    """What a shell runs; a certificate that is in no file yet is written first."""
-    file, kept = quoted(names.written, "FILE"), quoted(holder or "table.cert", "CERT")
-    certify, check = ("".join(f" {quoted(word, 'COL')}" for word in words) for words in (names.certify, names.check))
-    again = [] if holder else [f"novikoff certify {file}{certify} --out {kept}"]
-    return [*again, f"novikoff check {kept} {file}{check}"]
-
-
-def _from_model(names: Names, model_file: str) -> list[str]:
-    return [
-        "from novikoff import Certificate",
-        "from novikoff.data import read",
-        "from novikoff.keep.models import load_plain",
-        "",
-        f"model = load_plain({model_file!r})",
-        f"Certificate.from_json(model.certificate).check({_reader(names)})",
-    ]
-
-
-def _from_file(names: Names) -> list[str]:
-    return [
-        "from pathlib import Path",
-        "from novikoff import Certificate",
-        "from novikoff.data import read",
-        "",
-        f"certificate = Certificate.from_json(Path({names.certificate_file or 'table.cert'!r}).read_text())",
-        f"certificate.check({_reader(names)})",
-    ]
-
-
-def _reader(names: Names) -> str:
-    options = ({} if names.label is None else {"label": names.label}) | dict(names.read)
-    return f"read({', '.join([repr(names.written), *(f'{name}={value!r}' for name, value in options.items())])})"
 
 
 def quoted(word: str, instead: str) -> str:
