@@ -86,12 +86,18 @@ class Flag(Kind):
 
 @dataclass(frozen=True)
 class Whole(Kind):
-    """A whole number of at least 1."""
+    """A whole number of at least 1, or within other bounds."""
 
     says: str = "a whole number of at least 1"
+    low: int = 1
+    high: float = math.inf
+
+    @classmethod
+    def between(cls, low: int, high: int) -> "Whole":
+        return cls(f"a whole number from {low} to {high}", low=low, high=high)
 
     def accepts(self, value: Any) -> bool:
-        return is_number(value) and math.isfinite(value) and int(value) == value and value >= 1
+        return is_number(value) and self.low <= value <= self.high and value < math.inf and int(value) == value
 
 
 @dataclass(frozen=True)
@@ -101,6 +107,10 @@ class Number(Kind):
     low: float = 0.0
     high: float = math.inf
     is_open: bool = True
+
+    @classmethod
+    def between(cls, low: float, high: float) -> "Number":
+        return cls(f"a number from {low:g} to {high:g}", low=low, high=high, is_open=False)
 
     def accepts(self, value: Any) -> bool:
         if not is_number(value):
@@ -168,8 +178,9 @@ class Options:
     lead: Annotated[
         Lead,
         Number(f"a number from 0 to {MOST_LEAD:g}, in units of R^2", auto=True, high=MOST_LEAD, is_open=False),
-        "Learn also from rows that are right by no more than this, in units of R^2; 0 is the standard perceptron.",
-    ] = 0.0
+        "Learn also from rows that are right by no more than this, in units of R^2; 0 is the standard perceptron, and "
+        "auto lets the rows choose.",
+    ] = "auto"
     min_margin: Annotated[
         float | None, Number("a positive number", none=""), "Stop as soon as no separator can have this margin."
     ] = None

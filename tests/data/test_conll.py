@@ -11,7 +11,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from novikoff.data.conll import CONLLU_COLUMNS, read_conll, read_conllu, write_conll, write_conllu
+from novikoff.data.conll import CONLLU_COLUMNS, read_conll, read_conllu, read_to_label, write_conll, write_conllu
 from novikoff.data.sentences import Sentences
 
 TWO = "He PRP B-NP\nruns VBZ B-VP\n\nStop VB B-VP\n\n"
@@ -364,3 +364,28 @@ def test_conllu_that_could_not_be_read_again_is_not_written(lists, message, tmp_
 def test_conllu_has_ten_columns():
     assert read_conllu(io.StringIO("")).columns == CONLLU_COLUMNS
     assert len(CONLLU_COLUMNS) == 10
+
+
+def test_columns_that_nobody_named_have_names_by_their_number():
+    assert read_conll(io.StringIO("He PRON\n")).columns == ("word", "label")
+    with pytest.raises(ValueError, match=r"3 columns, but 2 were expected \(word, label\)"):
+        read_conll(io.StringIO("He PRON\nruns VERB x\n"))
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("He runs .\n\nStop !\n", [["He", "runs", "."], ["Stop", "!"]]),
+        ("He\nruns\n\nStop\n", [["He", "runs"], ["Stop"]]),
+        ("He PRON\nruns VERB\n\nStop VERB\n", [["He", "runs"], ["Stop"]]),
+        ("He runs\nDogs VERB\n", [["He", "runs"], ["Dogs", "VERB"]]),
+        ("# a note\nHe runs .\n", [["He", "runs", "."]]),
+    ],
+)
+def test_plain_text_is_taken_where_words_are_enough(text, words):
+    assert read_to_label(io.StringIO(text), ("word",), {"PRON", "VERB"}, comment="#").column("word") == words
+
+
+def test_plain_text_is_refused_where_more_columns_are_needed():
+    with pytest.raises(ValueError, match="4 columns, but 3 were expected"):
+        read_to_label(io.StringIO("He runs home .\n"), ("word", "pos"), {"B-NP"})

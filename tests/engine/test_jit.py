@@ -30,11 +30,28 @@ print(kernel(rows, 3), "from disk" if kernel.stats.cache_hits else "compiled")
 """
 
 
+def copied(folder):
+    shutil.copytree(PACKAGE, folder / "lib" / "novikoff", ignore=shutil.ignore_patterns("__pycache__"))
+    return folder / "lib"
+
+
 @pytest.fixture
 def copy(tmp_path):
     """A package of its own, whose files may change."""
-    shutil.copytree(PACKAGE, tmp_path / "lib" / "novikoff", ignore=shutil.ignore_patterns("__pycache__"))
-    return tmp_path / "lib"
+    return copied(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def compiled_once(tmp_path_factory):
+    lib = copied(tmp_path_factory.mktemp("compiled"))
+    assert answer(start(lib)) == "2 compiled"
+    return lib
+
+
+@pytest.fixture
+def compiled(compiled_once, tmp_path):
+    """Another such package, which has its kernel on disk; files keep their times."""
+    return Path(shutil.copytree(compiled_once, tmp_path / "lib"))
 
 
 def start(lib, code=COUNTED, **environment):
@@ -52,29 +69,26 @@ def answer(process):
     return out.strip()
 
 
-def test_a_kernel_is_compiled_again_when_what_it_calls_in_another_file_changes(copy):
-    assert answer(start(copy)) == "2 compiled"
-    access = copy / "novikoff" / "engine" / "access.py"
+def test_a_kernel_is_compiled_again_when_what_it_calls_in_another_file_changes(compiled):
+    access = compiled / "novikoff" / "engine" / "access.py"
     text = access.read_text(encoding="utf-8")
     assert text.count("if X[row, j] != np.rint(X[row, j]):") == 1
     access.write_text(text.replace("if X[row, j] != np.rint(X", "if X[row, j] == np.rint(X"), encoding="utf-8")
-    assert answer(start(copy)) == "0 compiled"
-    assert answer(start(copy)) == "0 from disk"
+    assert answer(start(compiled)) == "0 compiled"
+    assert answer(start(compiled)) == "0 from disk"
 
 
-def test_a_kernel_is_compiled_once_though_files_outside_the_engine_change(copy):
-    assert answer(start(copy)) == "2 compiled"
-    with (copy / "novikoff" / "__init__.py").open("a", encoding="utf-8") as file:
+def test_a_kernel_is_compiled_once_though_files_outside_the_engine_change(compiled):
+    with (compiled / "novikoff" / "__init__.py").open("a", encoding="utf-8") as file:
         file.write("# changed\n")
-    assert answer(start(copy)) == "2 from disk"
+    assert answer(start(compiled)) == "2 from disk"
 
 
-def test_what_an_earlier_version_kept_of_types_that_are_gone_is_compiled_again(copy):
-    assert answer(start(copy)) == "2 compiled"
-    for index in copy.rglob("*.nbi"):
+def test_what_an_earlier_version_kept_of_types_that_are_gone_is_compiled_again(compiled):
+    for index in compiled.rglob("*.nbi"):
         index.write_bytes(pickle.dumps(numba.__version__) + b"cnovikoff.engine.access\nGone\n.")
-    assert answer(start(copy)) == "2 compiled"
-    assert answer(start(copy)) == "2 from disk"
+    assert answer(start(compiled)) == "2 compiled"
+    assert answer(start(compiled)) == "2 from disk"
 
 
 def test_kernels_of_a_read_only_install_are_kept_elsewhere(copy, tmp_path):
@@ -132,10 +146,9 @@ print(count_whole_rows(np.array([[1.0], [2.0], [0.5]]), 3), count_whole_rows.is_
 """
 
 
-def test_once_numba_is_loaded_kernels_on_disk_are_used_for_small_work_too(copy):
+def test_once_numba_is_loaded_kernels_on_disk_are_used_for_small_work_too(copy, compiled_once):
     assert answer(start(copy, code=ONCE_LOADED)) == "2 False"
-    assert answer(start(copy)) == "2 compiled"
-    assert answer(start(copy, code=ONCE_LOADED)) == "2 True"
+    assert answer(start(compiled_once, code=ONCE_LOADED)) == "2 True"
 
 
 def without_a_file():
@@ -160,13 +173,16 @@ def test_a_process_has_loops_that_round_differently_in_one_way_only():
         assert not jit(without_a_file(), size=lambda numbers: Size.LIGHT)._was_missing(Size.LIGHT, (np.ones(3),))
 
 
-def test_patience_is_used_up_by_small_calls():
-    first = jit(without_a_file())
+def test_small_calls_spend_the_patience_of_all_kernels_and_then_their_own(monkeypatch):
+    monkeypatch.setattr("novikoff.engine.jit.OWN_PATIENCE", 5)
+    first, second = jit(without_a_file()), jit(without_a_file())
     with patience(10):
-        assert [first(np.ones(4)) for _ in range(2)] == [1.0, 1.0]
+        assert [first(np.ones(4)) for _ in range(3)] == [1.0, 1.0, 1.0]
         assert not first.is_loaded
         assert first(np.ones(4)) == 1.0
         assert first.is_loaded
+        assert second(np.ones(4)) == 1.0
+        assert not second.is_loaded
 
 
 def test_the_clock_of_limits_stands_still_while_a_kernel_is_compiled(monkeypatch):

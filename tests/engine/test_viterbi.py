@@ -17,7 +17,7 @@ from novikoff.features.tokens import Tokens
 from novikoff.learn.chain.space import best_label_sequences, label_tokens
 from tests.chains import OUTSIDE, ranked_paths
 
-SETTINGS = settings(deadline=None, max_examples=60)
+SETTINGS = settings(deadline=None, max_examples=30)
 
 
 @st.composite

@@ -24,8 +24,7 @@ from novikoff.estimators.kernel_perceptron import KernelPerceptron
 
 ESTIMATORS = [
     KernelPerceptron(),
-    KernelPerceptron(readout="vote", tie="predict"),
-    KernelPerceptron(kernel="poly"),
+    KernelPerceptron(kernel="poly", readout="vote", tie="predict"),
     KernelPerceptron(budget=50),
 ]
 

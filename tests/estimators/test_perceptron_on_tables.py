@@ -109,9 +109,10 @@ def test_a_table_in_memory_gives_the_model_of_its_file(learner, form, frame, tmp
 
 
 def test_the_record_says_in_one_line_that_a_table_was_scaled():
-    said = "Columns standardised: the default for tables; a missing value counts as"
+    said = "Columns standardised: the default beside words and missing values; a missing value counts as"
     assert f"{said} the mean, with a feature that marks it.\n" in str(Perceptron(random_state=0).fit(NUMBERS, Y).run_)
-    assert f"{said} the mean.\n" in str(Perceptron(random_state=0).fit(FRAME[["doors"]], Y).run_)
+    assert f"{said} the mean.\n" in str(Perceptron(random_state=0).fit(FRAME[["doors", "colour"]], Y).run_)
+    assert "standardised" not in str(Perceptron(random_state=0).fit(FRAME[["doors"]], Y).run_)
     assert "standard deviations" not in str(Perceptron(random_state=0).fit(FRAME[["colour"]], Y).run_)
 
 
@@ -277,3 +278,39 @@ def test_folds_of_a_table_are_tables():
 def test_what_cannot_be_learned_is_named(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_categories_not_seen_in_training_are_warned_of_and_new_words_are_not(tmp_path):
+    frame = pd.DataFrame({"colour": ["red", "blue"] * 6, "size": range(12), "text": ["some words here"] * 12})
+    frame.assign(y=[0, 1] * 6).to_csv(tmp_path / "t.csv", index=False)
+    assert call("fit", "t.csv", "--label", "y", "--text", "text", "--no-certify", folder=tmp_path).code == 0
+    model = load(tmp_path / "t.novikoff")
+    new = frame.assign(colour=["red", "pink"] * 6, text="other words")
+    with pytest.warns(UserWarning, match="column 'colour': 6 values were not seen in training") as caught:
+        model.predict(new)
+    assert len(caught) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.predict(frame.assign(text="other words"))
+
+
+def test_labels_of_many_numbers_ask_whether_a_regression_was_meant():
+    X = np.arange(240).reshape(120, 2)
+    with pytest.warns(UserWarning, match="the label looks continuous"):
+        Perceptron().fit(X, np.arange(120))
+
+
+@pytest.mark.parametrize("scale", ["auto", True, False])
+@pytest.mark.parametrize("columns", [3, 80])
+def test_a_value_that_is_missing_where_none_was_counts_as_the_average(scale, columns):
+    generator = np.random.default_rng(0)
+    X = generator.normal(size=(60, columns)) + 3.0
+    X[:, 2:] *= generator.random((60, columns - 2)) < 0.1  # many columns that are mostly 0 make a sparse table
+    frame = pd.DataFrame(X, columns=[f"x{number}" for number in range(columns)])
+    model = Perceptron(scale=scale, lead=0, random_state=0).fit(frame, X[:, 0] > 3)
+    new = frame.iloc[:2].copy()
+    new.loc[0, "x1"] = frame["x1"].mean()
+    known = model.decision_function(new)
+    new.loc[0, "x1"] = np.nan
+    with pytest.warns(UserWarning, match="1 value is missing, and none was in training; treated as average"):
+        assert model.decision_function(new) == pytest.approx(known)

@@ -1,6 +1,7 @@
 """SequencePerceptron: the kinds of input, read-outs, constraints, and what it says when something is wrong."""
 
 import re
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -11,7 +12,6 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 import novikoff
 from novikoff import Sentences, SequencePerceptron
-from novikoff.data.chunks import legal_bigram as legal
 from novikoff.data.held_out import HeldOut
 
 WORDS = [["the", "cat", "sleeps"], ["a", "dog", "barks", "loudly"], ["dogs", "bark"], [], ["sleep"]]
@@ -100,6 +100,102 @@ def test_a_string_is_one_word_in_every_form_and_by_every_way_in(form, tmp_path):
     assert [len(labels) for labels in model.predict(X)] == [3, 4, 2, 1]
 
 
+# -- going on ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("templates", [TEMPLATES, ["w[-1]|w[0]|w[1]"], None])
+def test_sequences_in_parts_make_the_mistakes_of_the_whole(templates):
+    options = {"templates": templates, "readout": "average"}
+    X, y = (as_mappings(WORDS) if templates else as_attributes(WORDS)) * 3, TAGS * 3
+    whole = SequencePerceptron(**options, shuffle=False, max_iter=1).fit(X, y)
+    parts = SequencePerceptron(**options)
+    for start in range(0, len(X), 2):
+        parts.partial_fit(X[start : start + 2], y[start : start + 2], classes=list("ADNV"))
+    assert parts.mistake_rows_.tolist() == whole.mistake_rows_.tolist()
+    assert parts.tagger_.named_weights() == whole.tagger_.named_weights()
+    assert (parts.run_.radius, parts.run_.margin_at_most) == (whole.run_.radius, whole.run_.margin_at_most)
+    assert (parts.run_.stopped, parts.run_.order) == (None, "given")
+
+
+def test_features_and_labels_that_are_new_are_added():
+    model = fitted(warm_start=True, readout="last")
+    seen, before = model.n_mistakes_, model.tagger_.features.index.names()
+    model.fit(as_mappings([["wow", "dogs"]]), [["I", "N"]])
+    assert model.classes_ == ["A", "D", "I", "N", "V"]
+    assert model.predict(as_mappings([["wow", "dogs"]])) == [["I", "N"]]
+    assert {*before, "w[0]=wow"} <= {*model.tagger_.features.index.names()}
+    assert model.run_.mistakes == seen + sum(model.run_.mistakes_per_epoch)
+    assert f"after {seen} in earlier calls (one bound for all)" in str(model.run_)
+    assert model.run_.order is None
+    assert model.partial_fit(as_mappings(WORDS), TAGS).run_.order is None
+
+
+def test_a_constraint_holds_for_labels_that_come_later():
+    model = SequencePerceptron(templates=["w[0]"], constraint="IOB2", max_iter=1, random_state=0)
+    model.partial_fit([["a", "b"]], [["B-x", "I-x"]]).partial_fit([["c", "d"]], [["B-y", "I-y"]])
+    found = pairs(model.predict([list("abcd"), list("dcba"), list("bdbd")]))
+    assert all(not after.startswith("I-") or (before or "O")[2:] == after[2:] for before, after in found)
+
+
+def pairs(paths):
+    return [pair for path in paths for pair in zip(["O", *path], path, strict=False)]
+
+
+def test_a_pruned_tagger_does_not_go_on():
+    with pytest.raises(ValueError, match="this tagger cannot go on learning: it was pruned"):
+        fitted().prune().partial_fit(as_mappings(WORDS), TAGS)
+
+
+@pytest.mark.parametrize(
+    ("change", "y", "what"),
+    [
+        ({"templates": ["w[0]"]}, TAGS, "the templates cannot change while learning goes on"),
+        ({"constraint": lambda a, b: a != b}, TAGS, "the constraint cannot change while learning goes on"),
+        ({"held_out": 0.5}, TAGS, "held_out needs a new start"),
+        ({"early_stopping": True}, TAGS, "early_stopping needs a new start"),
+    ],
+)
+def test_what_cannot_change_is_refused_and_leaves_the_model_as_it_was(change, y, what):
+    model = fitted(warm_start=True)
+    before = model.tagger_
+    with pytest.raises(ValueError, match=what):
+        model.set_params(**change).fit(as_mappings(WORDS), y)
+    assert model.tagger_ is before
+
+
+def test_labels_that_were_named_beforehand_are_fixed():
+    model = SequencePerceptron(templates=TEMPLATES).partial_fit(as_mappings(WORDS), TAGS, classes=list("ADNV"))
+    with pytest.raises(ValueError, match=r"label 'Q' was not in classes=\['A', 'D', 'N', 'V'\]"):
+        model.partial_fit(as_mappings([["dogs"]]), [["Q"]])
+    with pytest.raises(ValueError, match="differ from the labels known already"):
+        model.partial_fit(as_mappings(WORDS), TAGS, classes=list("ADN"))
+
+
+def test_a_tagger_from_a_file_goes_on_as_if_it_had_stayed(tmp_path):
+    for options in ({}, {"readout": "last", "lead": 0.1}, {"templates": None}):
+        given = as_attributes if "templates" in options else as_mappings
+        model = SequencePerceptron(**{"templates": TEMPLATES, "random_state": 0, "max_iter": 2, **options})
+        with warnings.catch_warnings(action="ignore"):
+            model.fit(given(WORDS), TAGS)
+        novikoff.save(model, tmp_path / "model")
+        loaded = novikoff.load(tmp_path / "model")
+        for one in (model, loaded):
+            one.partial_fit(given([["the", "bird", "sings"]]), [["D", "N", "X"]])
+        assert loaded.tagger_.named_weights() == model.tagger_.named_weights()
+        assert loaded.run_ == model.run_
+
+
+def test_sentences_have_templates_of_all_columns_but_the_labels():
+    sentences = Sentences.from_lists(
+        {"w": WORDS[:3], "p": TAGS[:3], "tag": [[tag.lower() for tag in t] for t in TAGS[:3]]}
+    )
+    model = SequencePerceptron(random_state=0).fit(sentences, sentences.column("tag"))
+    assert [t.text for t in model.tagger_.features.index.templates] == novikoff.default_templates(("w", "p"))
+    assert model.predict(sentences) == sentences.column("tag")
+    with pytest.raises(ValueError, match="no column but that of their labels"):
+        SequencePerceptron().fit(Sentences.from_lists({"tag": TAGS}), TAGS)
+
+
 def test_a_string_needs_no_name_for_its_only_column():
     model = fitted(WORDS)
     assert model.state_features_ == fitted().state_features_
@@ -174,8 +270,12 @@ def test_a_constraint_is_never_broken():
         SequencePerceptron(constraint=constraint, random_state=0).fit(X, y).predict(tokens)
         for constraint in (None, "IOB2")
     )
-    assert not all(all(map(legal, [None, *path], path)) for path in free)
-    assert all(all(map(legal, [None, *path], path)) for path in bound)
+
+    def legal(before, after):
+        return not after.startswith("I-") or before[2:] == after[2:]
+
+    assert not all(all(map(legal, ["O", *path], path)) for path in free)
+    assert all(all(map(legal, ["O", *path], path)) for path in bound)
 
     def never_b_after_a(before, after):
         return not (before == "B-a" and after == "B-b")

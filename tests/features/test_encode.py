@@ -19,7 +19,8 @@ from novikoff.data import read
 from novikoff.data.batches import Records
 from novikoff.features.encode import Encoding, learn_encoding
 from novikoff.features.examples import rounded_column
-from novikoff.features.numeric import RUN, Moments, Numeric
+from novikoff.features.numeric import Moments, Numeric
+from novikoff.features.scaling import RUN
 from novikoff.learn.linear.space import perceptron
 from tests.cars import CARS, N_CARS
 
@@ -83,7 +84,7 @@ def slow_encoding(training, row):
 @given(TABLES)
 def test_every_record_becomes_what_the_slow_encoding_makes_of_it(rows):
     rows = [*rows, {"number": 1.0, "maker": None, "fast": None, "identifier": None, "comment": None}]
-    encoding = learn(rows)
+    encoding = learn(rows, **ASKED, scale=True)
     X = encoding.encode(records_of(rows)).rows.as_array()
     assert len(set(encoding.feature_names)) == len(encoding.feature_names) == encoding.n_columns == X.shape[1]
     for row, x in zip(rows, X, strict=True):

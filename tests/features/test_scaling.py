@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from novikoff.engine.rows import as_rows
-from novikoff.features.scaling import why_scale
+from novikoff.features.numeric import Moments, statistics_of
+from novikoff.features.scaling import RUN, ColumnStatistics, why_scale
 
 CHANCE = np.random.default_rng(0)
 DRAWN = CHANCE.normal(size=(200, 4))
@@ -92,7 +93,7 @@ def test_sparse_rows_and_too_few_rows_stay_as_they_are():
 def test_the_order_of_the_rows_decides_nothing_however_near_the_limit(seed):
     generator = np.random.default_rng(seed)
     X = generator.normal(size=(50, 2)) ** 3
-    X[:, 1] *= 10.0 * np.abs(X[:, 0]).sum() / np.abs(X[:, 1]).sum()
+    X[:, 1] *= 10.0 * np.sqrt(np.square(X[:, 0]).sum() / np.square(X[:, 1]).sum())
     orders = [X[generator.permutation(50)] for _ in range(5)]
     assert len({why_scale(as_rows(other)) for other in [X, np.asfortranarray(X), *orders]}) == 1
 
@@ -102,3 +103,18 @@ def test_numbers_that_are_not_finite_are_left_to_who_refuses_them():
     for bad in (np.nan, np.inf):
         X[3, 1] = bad
         assert why_scale(as_rows(X)) is None
+
+
+@pytest.mark.parametrize("n_rows", [1, 12, RUN - 1, RUN, 2 * RUN + 7])
+def test_an_array_has_the_statistics_of_a_file_of_the_same_numbers_to_the_bit(n_rows):
+    generator = np.random.default_rng(n_rows)
+    X = generator.normal(size=(n_rows, 5)) * [1, 1e3, 0, 1e-9, 1] + [0, 1e6, 3, 0, 0]
+    X[:, 4] = np.rint(X[:, 4])
+    columns = [Moments() for _ in range(5)]
+    for part in np.array_split(X, 3):
+        for place, column in enumerate(columns):
+            column.add_numbers(part[:, place])
+    for column in columns:
+        column.close()
+    for one, other in zip(ColumnStatistics.of(X)[1:], statistics_of(columns)[1:], strict=True):
+        assert np.array_equal(one, other)

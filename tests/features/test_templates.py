@@ -21,7 +21,7 @@ from novikoff.features.templates import (
 from novikoff.features.tokens import as_columns
 from novikoff.learn.chain.tagger import learn_tagger
 
-SETTINGS = settings(deadline=None, max_examples=80)
+SETTINGS = settings(deadline=None, max_examples=40)
 TEMPLATES = [
     "w[0]",
     "w[-2]",
@@ -121,6 +121,25 @@ def test_keeping_some_features_changes_none_of_them(sentences, random):
     np.testing.assert_array_equal(encoded.rows.as_array(), tokens.rows.as_array()[:, wanted])
 
 
+@given(SENTENCES, SENTENCES, st.sampled_from([1 << 62, 40, 3]), st.randoms(use_true_random=False))
+@SETTINGS
+def test_an_index_that_grows_knows_what_it_knew_and_what_is_new(before, new, largest, random):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "LARGEST_KEY", largest)
+        index = learn(before)[0]
+        index = index.keep(np.array([random.random() < 0.5 for _ in range(index.n_columns)], dtype=bool))
+        grown, tokens, moved = index.grow(as_columns(new, (), {"w", "p"}))
+        assert [grown.names()[place] for place in moved] == index.names()
+        assert extracted(grown, tokens) == naive_features(new, TEMPLATES)
+        assert set(grown.names()) == set(index.names()).union(*naive_features(new, TEMPLATES))
+
+
+def test_a_known_feature_stays_however_rare_it_has_become():
+    index = learn([[{"w": "a", "p": "N"}] * 2], ["w[0]"], min_count=2)[0]
+    grown, _, _ = index.grow(as_columns([[{"w": word, "p": "N"} for word in "abcc"]], (), {"w", "p"}), min_count=2)
+    assert set(grown.names()) == {"w[0]=a", "w[0]=c"}
+
+
 def test_the_most_frequent_features_come_first():
     sentences = [[{"w": word, "p": "N"} for word in ["b", "a", "a", "c", "a", "b"]]]
     assert learn(sentences, ["w[0]"])[0].names() == ["w[0]=a", "w[0]=b", "w[0]=c"]
@@ -197,11 +216,12 @@ def test_names_that_look_like_crfpp_are_columns():
     assert translated(["U[0]", "B[-1]|U[0]"], ("U", "B")) == ["U[0]", "B[-1]|U[0]"]
 
 
-def test_sentences_have_default_templates_of_the_columns_that_are_named():
+def test_sentences_have_default_templates_of_the_columns_that_are_named_or_of_all_but_the_labels():
     sentences = Sentences.from_lists({"w": [["a", "b"], ["b"]], "p": [["x", "y"], ["y"]], "tag": [["1", "2"], ["2"]]})
     gold = sentences.column("tag")
     tagger = learn_tagger(sentences, gold, columns=("w", "p"), random_state=0)
     expected = learn_tagger(sentences, gold, templates=default_templates(("w", "p")), random_state=0)
     assert tagger.heaviest(None) == expected.heaviest(None)
+    assert learn_tagger(sentences, gold, random_state=0).heaviest(None) == expected.heaviest(None)
     with pytest.raises(ValueError, match="pass templates=, or columns="):
-        learn_tagger(sentences, gold)
+        default_templates(())

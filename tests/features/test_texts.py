@@ -83,7 +83,7 @@ def test_the_first_words_of_every_bucket_are_kept_in_whatever_parts_texts_come(t
     vocabulary = TextVocabulary(n_buckets, n_jobs)
     ends = sorted({0, *(min(cut, len(texts)) for cut in cuts), len(texts)})
     for start, stop in itertools.pairwise(ends):
-        vocabulary.add(pa.array(texts, pa.string()).slice(start, stop - start))
+        vocabulary.add_texts(pa.array(texts, pa.string()).slice(start, stop - start))
     slow = list(kept_slowly(texts, n_buckets))
     assert listed(vocabulary.words()) == slow
     assert vocabulary.occurrences == sum(rows for _, _, rows in slow)
@@ -95,7 +95,7 @@ def test_words_of_two_parts_are_joined_to_those_of_the_whole(one, other, n_bucke
 
     def words_of(texts):
         vocabulary = TextVocabulary(n_buckets, 1)
-        vocabulary.add(pa.array(texts, pa.string()))
+        vocabulary.add_texts(pa.array(texts, pa.string()))
         return vocabulary.words()
 
     joined, whole = words_of(one).joined(words_of(other)), words_of([*one, *other])

@@ -22,7 +22,7 @@ TOKENS = st.one_of(st.lists(NAMES, max_size=4), st.dictionaries(NAMES, VALUES, m
 
 
 @given(st.lists(TOKENS, max_size=4))
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=60)
 def test_attributes_expand_as_in_crfsuite(tokens):
     assert [expand(token) for token in tokens] == pycrfsuite.ItemSequence(tokens).items()
 
@@ -43,6 +43,20 @@ def test_rare_and_unknown_attributes_are_left_out():
     index, _ = AttributeIndex.learn([[["a", "b"], ["a"]]], min_count=2)
     assert index.names() == ["a"]
     assert index.encode([[["b", "a", "z"]]]).rows.as_array().tolist() == [[1.0]]
+
+
+def test_of_equal_attributes_the_last_counts_even_if_it_is_zero():
+    for token in ({"a": "b", "a:b": 0}, {"a:b": 0, "a": "b"}, {"a": "b", "a:b": 2.5}, ["x", "x"]):
+        index, tokens = AttributeIndex.learn([[token]])
+        found = dict(zip(index.names(), tokens.rows.as_array()[0].tolist(), strict=True))
+        assert found == expand(token)
+
+
+def test_new_attributes_come_behind_those_that_are_known():
+    index, _ = AttributeIndex.learn([[{"w": "cat"}, {"w": "cat", "n": 2}]])
+    grown, tokens, moved = index.grow([[{"w": "dog", "n": 3}], [{"w": "dog"}, ["rare"]]], min_count=2)
+    assert (grown.names(), moved.tolist()) == (["w:cat", "n", "w:dog"], [0, 1])
+    assert tokens.rows.as_array().tolist() == [[0, 3, 1], [0, 0, 1], [0, 0, 0]]
 
 
 def test_a_string_is_one_attribute():

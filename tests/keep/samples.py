@@ -116,6 +116,7 @@ def one_of_each():
         "online": (online, rows),
         "scaled": (scaled, rows),
         "sequence": (tagger.fit(sentences, tags), sentences),
+        "tagger": (novikoff.SequencePerceptron(templates=["w[0]"]).partial_fit(sentences, tags), sentences),
         "paraboloid": (novikoff.Paraboloid().fit(X), X),
     }
 

@@ -48,6 +48,9 @@ def use(model, inputs):
         model.learn_one(inputs[0], (*model.classes, "a")[0])
     elif isinstance(model, novikoff.Perceptron | novikoff.KernelPerceptron):
         model.partial_fit(inputs, np.resize(model.classes_, len(inputs)))
+    elif isinstance(model, novikoff.SequencePerceptron):
+        if model.tagger_.memory is not None:
+            model.partial_fit(inputs, [[model.classes_[0]] * len(sentence) for sentence in inputs])
     elif isinstance(model, novikoff.StructuredPerceptron):
         model.partial_fit(inputs, inputs)
     return f"{model!r} {getattr(model, 'run_', '')}"

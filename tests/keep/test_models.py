@@ -21,9 +21,8 @@ from sklearn.preprocessing import StandardScaler
 import novikoff
 from novikoff.data.batches import Records
 from novikoff.features.encode import learn_encoding
-from novikoff.keep.certificates import certificate_text
 from novikoff.keep.layout import ModelFileError, write
-from novikoff.keep.models import load, load_plain, read_header, save
+from novikoff.keep.models import certificate_text, load, load_plain, read_header, save
 from novikoff.keep.parameters import check_parameters
 from novikoff.learn.chain.tagger import Tagger
 from novikoff.learn.linear.files import learn_from

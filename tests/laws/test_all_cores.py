@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import clone
@@ -43,6 +43,7 @@ LAYOUTS = [np.asarray, sparse.csr_array, backwards]
 @pytest.mark.filterwarnings("ignore:Perceptron did not converge")
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("n_classes", [2, 3])
+@settings(max_examples=12)
 @given(seed=st.integers(0, 9_999), readout=st.sampled_from(["average", "last", "vote"]))
 def test_a_fit_and_its_predictions_are_the_same_on_any_number_of_threads(layout, n_classes, seed, readout):
     X, y = one_decimal(seed, n=80, d=6)

@@ -15,7 +15,7 @@ from novikoff.say.runs import READOUT_WORDS
 from novikoff.show.style import typeset
 from tests.cli.calling import call
 
-POINTS = {scene.name: scene.points for scene in SCENES if scene.name in ("wide", "xor", "shared")}
+POINTS = {scene["name"]: scene["state"]["points"] for scene in SCENES if scene["name"] in ("wide", "xor", "shared")}
 
 
 class Scene:

@@ -92,11 +92,11 @@ def test_a_model_of_a_table_predicts_from_arrays(way, table):
 
 @every("way", TABLES)
 @settings(max_examples=4)
-@numbers
-def test_a_table_that_is_not_scaled_is_learned_as_its_array(folder, way, table):
+@given(table=ways.number_tables(), scale=st.sampled_from(["auto", True, False]))
+def test_a_table_of_numbers_is_learned_as_its_array(folder, way, table, scale):
     if TABLES[way].cannot(table) is None:
-        known = ways.of_fit(ways.dense(table), ways.labels(table), scale=False)
-        found = ways.of_learning(ways.reader(way, table, folder), scale=False)
+        known = ways.of_fit(ways.dense(table), ways.labels(table), scale=scale)
+        found = ways.of_learning(ways.reader(way, table, folder), scale=scale)
         same = ("classes", "weights", "bias", "mistakes", "errors", "stopped", "predictions", "scores", "score")
         assert known == found == "refused" or [known[name] for name in same] == [found[name] for name in same]
 

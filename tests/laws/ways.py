@@ -27,9 +27,9 @@ from scipy import sparse
 import novikoff
 from novikoff import Certificate, Existence, Perceptron, certify, cluster, existence
 from novikoff.data import read
-from novikoff.data.svmlight import write_svmlight
 from tests.cli.calling import call
 from tests.clock import Clock
+from tests.svmlight import write_svmlight
 
 LABEL = "class"
 

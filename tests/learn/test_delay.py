@@ -10,7 +10,7 @@ from novikoff.keep.models import load, save
 from novikoff.learn.online.perceptron import OnlinePerceptron, Served
 from tests.late import NAMES, as_example, late_streams, product, rounds, squares
 
-laws = settings(deadline=None, max_examples=100)
+laws = settings(deadline=None, max_examples=40)
 
 TIES = st.sampled_from(["mistake", "predict"])
 

@@ -21,7 +21,7 @@ from novikoff.learn.online.memory import OnlineState
 from novikoff.learn.online.perceptron import OnlinePerceptron
 from novikoff.learn.protocol import predict_reveal_learn
 
-laws = settings(deadline=None, max_examples=60)
+laws = settings(deadline=None, max_examples=30)
 
 NAMES = "abcd"
 EXAMPLES = st.dictionaries(st.sampled_from(NAMES), st.integers(-3, 3))

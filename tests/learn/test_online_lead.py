@@ -19,7 +19,7 @@ from novikoff.learn.online.memory import folded_square
 from novikoff.learn.online.perceptron import OnlinePerceptron
 from tests.late import NAMES, as_example, late_streams, rounds, squares
 
-laws = settings(deadline=None, max_examples=60)
+laws = settings(deadline=None, max_examples=30)
 
 LEADS = st.sampled_from([0.125, 0.5, 1.0, 4.0])
 ROWS = st.fixed_dictionaries(dict.fromkeys("abcd", st.integers(-9, 9)))

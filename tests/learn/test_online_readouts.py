@@ -11,7 +11,7 @@ from novikoff.learn.online import memory as readouts
 from novikoff.learn.online.past import Fading
 from novikoff.learn.online.perceptron import OnlinePerceptron
 
-laws = settings(deadline=None, max_examples=60)
+laws = settings(deadline=None, max_examples=30)
 
 EXAMPLES = st.dictionaries(st.sampled_from("abc"), st.integers(-3, 3))
 STREAMS = st.lists(st.tuples(EXAMPLES, st.sampled_from("uvw")), min_size=1, max_size=40)

@@ -17,7 +17,7 @@ from novikoff.learn.run import Stopped
 from novikoff.learn.structure.memory import FeatureWeights
 from novikoff.learn.structure.perceptron import StructuredPerceptron
 
-laws = settings(deadline=None, max_examples=60)
+laws = settings(deadline=None, max_examples=30)
 
 VECTORS = st.dictionaries(st.sampled_from("abcd"), st.integers(-3, 3))
 INPUTS = st.lists(VECTORS, min_size=1, max_size=4)

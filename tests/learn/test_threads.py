@@ -9,6 +9,7 @@ import pytest
 from novikoff.data import read, svmlight
 from novikoff.features.encode import learn_encoding
 from novikoff.learn.linear.files import learn_from
+from tests.svmlight import write_svmlight
 
 
 @pytest.fixture(autouse=True)
@@ -24,7 +25,7 @@ def path(request, tmp_path):
     if request.param == "svm":
         text = io.BytesIO()
         X = rng.normal(size=(300, 8)) * (rng.random((300, 8)) < 0.5)
-        svmlight.write_svmlight(text, np.hstack([np.zeros((300, 1)), X]), np.where(np.arange(300) < 40, 1, -1))
+        write_svmlight(text, np.hstack([np.zeros((300, 1)), X]), np.where(np.arange(300) < 40, 1, -1))
         path.write_bytes(text.getvalue())
     else:
         words = np.array(["quick car", "slow car", "a quick one", ""])

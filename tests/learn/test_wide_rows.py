@@ -154,8 +154,10 @@ def test_learning_saving_and_predicting_fit_into_little_memory(tmp_path):
         """
 from novikoff import KernelPerceptron, Perceptron, load, save
 from novikoff.data import read
-from novikoff.data.svmlight import read_svmlight
-X, y = read_svmlight("wide.svm")
+import numpy as np
+from scipy.sparse import csr_array
+columns = np.array([299_999_999, 3_999_999_999, 6])
+X, y = csr_array((np.ones(3), columns, np.arange(4)), shape=(3, 4_000_000_000)), [1.0, 0.0, 1.0]
 for readout in ("average", "vote"):
     for n_classes, labels in ((2, [1, 0, 1]), (3, [1, 0, 2])):
         model = Perceptron(readout=readout, random_state=0).fit(X, labels)

@@ -1,8 +1,7 @@
 """What a reader hands on, piece by piece: examples that are numbers already, or records that still have to become some.
 
 A data set that does not fit into memory is a sequence of pieces. Each knows the file and the line of its first example,
-so that whatever is wrong with one can be said with its place. `Width` follows how wide the rows of pieces are, and
-`stacked` makes one piece of some.
+so that errors name the place. `Width` follows how wide the rows of pieces are, and `stacked` joins pieces.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,17 +21,15 @@ if TYPE_CHECKING:
 class Batch:
     """Some examples: their rows, and their labels as the file has them (None: the file has none).
 
-    Rows that were made for a batch, and that nobody will write to, `need_no_copy` to be kept. Rows that `are_encoded`
-    are what is learned from; others still have to pass the encoding of a model, if it has one. What that could not
-    express is counted by column: categories and words that were `unseen` in the training data, and are ignored, and
-    values that are `missing` where none was before; they count as average, or as 0.
+    Rows that `are_encoded` are what is learned from; others still have to pass the encoding of a model, if it has one.
+    What that could not express is counted by column: categories and words that were `unseen` in the training data, and
+    are ignored, and values that are `missing` where none was before; they count as average, or as 0.
     """
 
     rows: Rows
     labels: NDArray[Any] | None
     file: str = ""
     line: int = 0
-    need_no_copy: bool = False
     are_encoded: bool = False
     unseen: Mapping[str, int] = field(default_factory=dict)
     missing: Mapping[str, int] = field(default_factory=dict)

@@ -8,8 +8,8 @@ smallest type that holds all of it exactly, and each at a multiple of 64 bytes.
 
 The file: `MAGIC`; the blocks; one `INDEX` entry a block, which says how long its arrays are, and of which types; a
 trailer. All positions follow from the index, and must add up to the size of the file. Every block has a checksum, and
-so has the index. Whatever a file says is checked before it is believed, so that a damaged one is an error, never a
-crash or a wrong number.
+so has the index. All of a file is checked before it is used, so that a damaged one is an error, never a crash or a
+wrong number.
 
 Only one block is mapped at a time: the memory that a pass needs is that of a block, however long the file.
 """
@@ -19,13 +19,12 @@ import mmap
 import os
 import struct
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import astuple, dataclass, field, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import astuple, dataclass, field
 from functools import cached_property
 from itertools import accumulate, chain
 from pathlib import Path
-from types import TracebackType
-from typing import Any, NamedTuple, NoReturn, Self
+from typing import Any, NoReturn, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,7 +36,7 @@ from novikoff.engine.rows import Csr, Rows, as_rows, csr_rows
 BLOCK_BYTES = 8_000_000
 BLOCK_ROWS = 65_536
 
-# What an entry counts towards the size of a block: a float64, and a 32-bit column, whatever is written in the end.
+# What an entry counts towards the size of a block: a float64, and a 32-bit column, though less may be written.
 DENSE_COST, SPARSE_COST = 8, 12
 
 ALIGNMENT = 64
@@ -103,35 +102,7 @@ def _padded(size: int) -> int:
     return size + -size % ALIGNMENT
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Writing
-# ---------------------------------------------------------------------------------------------------------------------
-
-
-class PackedBlock(NamedTuple):
-    """A complete block: its entry in the index, without the checksum; its arrays; one more than its largest code."""
-
-    entry: CacheEntry
-    arrays: list[NDArray[Any]]
-    n_codes: int
-
-    def contents(self) -> Iterator[Any]:
-        """Its bytes, array by array."""
-        for array in self.arrays:
-            yield array.view(np.uint8)
-            yield bytes(-array.nbytes % ALIGNMENT)
-
-
-def packed(parts: Sequence[Rows], codes: Sequence[NDArray[Any]]) -> PackedBlock:
-    """A block of some rows, all dense or all sparse, and their codes."""
-    n_rows = sum(part.n_rows for part in parts)
-    top = max(int(part.max()) for part in codes)
-    kinds = [*_arrays(parts), (np.min_scalar_type(top), codes)]
-    arrays = [_joined(pieces, kind) for kind, pieces in kinds]
-    columns = 0 if (sparse := parts[0].is_sparse) else parts[0].n_columns
-    sizes = (arrays[0].itemsize, arrays[1].itemsize if sparse else 0, arrays[-1].itemsize)
-    entry = CacheEntry(n_rows, sum(part.n_entries for part in parts), columns, 0, *sizes)
-    return PackedBlock(entry, arrays, top + 1)
+# -- writing ----------------------------------------------------------------------------------------------------------
 
 
 def _joined(pieces: Iterable[NDArray[Any]], kind: np.dtype[Any]) -> NDArray[Any]:
@@ -167,7 +138,7 @@ def _is_short(values: NDArray[Any]) -> bool:
         return np.array_equal(values.astype(np.float32), values)
 
 
-class CacheWriter:
+class CacheWriter(WholeFile):
     """Writes a cache: `with CacheWriter(path) as cache: cache.append(rows, codes)`.
 
     The file has its name only when it is complete; if anything fails before, nothing is left of it.
@@ -185,7 +156,7 @@ class CacheWriter:
     def __init__(
         self, path: str | os.PathLike[str], *, block_bytes: int = BLOCK_BYTES, block_rows: int = BLOCK_ROWS
     ) -> None:
-        self._file = WholeFile(path, sync=False)  # whoever loses a cache makes it anew
+        super().__init__(path, sync=False)  # a cache that is lost is made anew
         self._block_bytes, self._block_rows = block_bytes, block_rows
         self._width = Width()
         self._pending: list[tuple[Rows, NDArray[Any]]] = []
@@ -195,14 +166,12 @@ class CacheWriter:
         self._hash = hashlib.sha256()
 
     def __enter__(self) -> Self:
-        self._file.__enter__()
-        self._file.write(MAGIC)
+        super().__enter__()
+        self.write(MAGIC)
         return self
 
-    def append(self, rows: Rows, codes: NDArray[Any], *, copied: bool = True) -> None:
-        """Add examples with the codes of their labels: 0, 1, and so on. Both are copied, unless nobody will write to
-        them any more.
-        """
+    def append(self, rows: Rows, codes: NDArray[Any]) -> None:
+        """Add a copy of examples, with the codes of their labels: 0, 1, and so on."""
         self._check(rows, codes)
         start = 0
         while start < rows.n_rows:
@@ -211,23 +180,10 @@ class CacheWriter:
                 self._flush()
                 continue
             part = rows if (start, stop) == (0, rows.n_rows) else rows.part(start, stop)
-            self._pending.append((_copied(part), codes[start:stop].copy()) if copied else (part, codes[start:stop]))
+            self._pending.append((_copied(part), codes[start:stop].copy()))
             self._pending_rows += part.n_rows
-            self._pending_bytes += _cost(part)
+            self._pending_bytes += (SPARSE_COST if rows.is_sparse else DENSE_COST) * part.n_entries
             start = stop
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        try:
-            if kind is None:
-                self._finish()
-        except BaseException as failed:
-            kind, error = type(failed), failed
-            raise
-        finally:
-            self._pending.clear()
-            self._file.__exit__(kind, error, trace)
 
     def _check(self, rows: Rows, codes: NDArray[Any]) -> None:
         if codes.shape != (rows.n_rows,) or codes.dtype.kind not in "iu":
@@ -251,14 +207,21 @@ class CacheWriter:
 
     def _flush(self) -> None:
         """Write the block in hand."""
-        block = packed([part for part, _ in self._pending], [part for _, part in self._pending])
-        self._n_codes = max(self._n_codes, block.n_codes)
-        checksum = 0
-        for content in block.contents():
-            self._hash.update(content)
-            checksum = zlib.crc32(content, checksum)
-            self._file.write(content)
-        self._entries.append(replace(block.entry, checksum=checksum))
+        parts, codes = zip(*self._pending, strict=True)
+        top, checksum = max(int(part.max()) for part in codes), 0
+        kinds = [*_arrays(parts), (np.min_scalar_type(top), codes)]
+        arrays = [_joined(pieces, kind) for kind, pieces in kinds]
+        for array in arrays:
+            padded: tuple[Any, ...] = (array.view(np.uint8), bytes(-array.nbytes % ALIGNMENT))
+            for content in padded:
+                self._hash.update(content)
+                checksum = zlib.crc32(content, checksum)
+                self.write(content)
+        columns = 0 if (sparse := parts[0].is_sparse) else parts[0].n_columns
+        sizes = (arrays[0].itemsize, arrays[1].itemsize if sparse else 0, arrays[-1].itemsize)
+        n_entries = sum(part.n_entries for part in parts)
+        self._entries.append(CacheEntry(self._pending_rows, n_entries, columns, checksum, *sizes))
+        self._n_codes = max(self._n_codes, top + 1)
         self._pending.clear()
         self._pending_rows = self._pending_bytes = 0
 
@@ -267,12 +230,8 @@ class CacheWriter:
             self._flush()
         index = np.array([(*astuple(entry), 0) for entry in self._entries], dtype=INDEX).tobytes()
         self._hash.update(index)
-        self._file.write(sealed_index(index, self._width.n_columns, self._n_codes, self._hash.digest()))
-
-
-def _cost(rows: Rows) -> int:
-    """What rows count towards the size of a block."""
-    return (SPARSE_COST if rows.is_sparse else DENSE_COST) * rows.n_entries
+        self.write(sealed_index(index, self._width.n_columns, self._n_codes, self._hash.digest()))
+        super()._finish()
 
 
 def _copied(rows: Rows) -> Rows:
@@ -283,14 +242,12 @@ def _copied(rows: Rows) -> Rows:
     return csr_rows(data.copy(), indices.copy(), indptr.copy(), rows.n_columns)
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Reading
-# ---------------------------------------------------------------------------------------------------------------------
+# -- reading ----------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Cache:
-    """A complete cache in a file. `fingerprint` is a SHA-256 of its rows and codes, whatever batches they came in."""
+    """A complete cache in a file. `fingerprint` is a SHA-256 of its rows and codes, the same for any batches."""
 
     path: Path
     n_columns: int
@@ -364,8 +321,7 @@ class Cache:
 def open_cache(path: str | os.PathLike[str], *, is_ours: bool = False) -> Cache:
     """The cache in a file; its index is checked here, and each block when it is first used.
 
-    Nobody reads a block a second time to check it. So whoever has just written all of them, and says that they are
-    `is_ours`, need not read them for that at all.
+    Blocks that `is_ours`, because this process has just written them, are not checked.
     """
     path = Path(path)
     index_start, index, trailer = _index_and_trailer(path)

@@ -43,7 +43,7 @@ class _LabelPart(NamedTuple):
 
 
 class LabelParts(dict[str, _LabelPart]):
-    """The parts of each label, taken apart when it is first met: a corpus has few labels and many tokens."""
+    """The parts of each label, taken apart when it is first seen: a corpus has few labels and many tokens."""
 
     def __init__(self, scheme: str) -> None:
         super().__init__()
@@ -73,7 +73,7 @@ def chunks(labels: Iterable[str], scheme: str = "IOB2") -> list[Chunk]:
     """The chunks of one sentence, from left to right.
 
     One rule for all schemes, and for illegal sequences too, is that of the script conlleval of the CoNLL shared tasks:
-    a chunk goes on as long as the labels carry its type. It ends before an O, before a B or S (of whatever type),
+    a chunk goes on as long as the labels carry its type. It ends before an O, before a B or S (of any type),
     before a label of another type, after an E or S, and with the sentence. Any label but O that does not continue a
     chunk begins one. So an I-X after O, after I-Y, or at the start of the sentence begins a chunk as B-X would, and
     IOB1 and IOB2 are read alike. (The script itself has no S, and E only as the schemes IOE1 and IOE2 use it.)
@@ -134,16 +134,6 @@ def allowed_transitions(labels: Sequence[str], scheme: str = "IOB2") -> Transiti
         np.array([_may_follow(outside, after, scheme) for after in known], dtype=np.bool_),
         np.array([_may_follow(before, outside, scheme) for before in known], dtype=np.bool_),
     )
-
-
-def legal_bigram(before: str | None, after: str | None, scheme: str = "IOB2") -> bool:
-    """Whether one label may follow another; None stands for what lies beyond the sentence.
-
-    >>> legal_bigram("B-NP", "I-NP"), legal_bigram("B-NP", "I-VP"), legal_bigram(None, "I-NP")
-    (True, False, False)
-    """
-    parts = LabelParts(scheme)
-    return _may_follow(parts["O" if before is None else before], parts["O" if after is None else after], scheme)
 
 
 def _may_follow(before: _LabelPart, after: _LabelPart, scheme: str) -> bool:

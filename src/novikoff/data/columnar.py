@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from novikoff.data.batches import Records
-from novikoff.data.streams import FileSource, compression, is_elsewhere, opened
+from novikoff.data.streams import FileSource, OpenedFile, compression, is_elsewhere, opened
 from novikoff.data.tables import Types, cast_columns, check_columns, check_no_duplicates, plain_type, records_of
 
 if TYPE_CHECKING:
@@ -16,29 +16,21 @@ AT_ONCE = 1 << 27
 
 
 def look(
-    stream: Any,
-    source: FileSource,
-    types: dict[str, "pa.DataType"],
-    block_bytes: int,
-    only: Collection[str] | None = None,
-    words: Collection[str] = (),
-    n_jobs: int | None = 1,
+    file: OpenedFile, types: dict[str, "pa.DataType"], only: Collection[str] | None, words: Collection[str]
 ) -> Iterator[Records]:
     """All columns, whose types the file knows; if only the types of some are asked for, nothing else is read."""
-    with _opened(source) as (_, schema):
+    with _opened(file.source) as (_, schema):
         types |= {field.name: plain_type(field.type) for field in schema if only is None or field.name in only}
-    return read_records(stream, source, types, block_bytes) if only is None else iter(())
+    return read_records(file, types) if only is None else iter(())
 
 
-def read_records(
-    stream: Any, source: FileSource, types: Types, block_bytes: int, n_jobs: int | None = 1
-) -> Iterator[Records]:
+def read_records(file: OpenedFile, types: Types) -> Iterator[Records]:
     """The columns in `types`. Records have no lines here, they are counted from 1."""
     row = 1
-    with _opened(source) as (table, schema):
-        check_columns(types, schema.names, source.name)
-        for batch in _batches(source, table, list(types), block_bytes):
-            yield records_of(cast_columns(batch, types), source.name, row, False)
+    with _opened(file.source) as (table, schema):
+        check_columns(types, schema.names, file.source.name)
+        for batch in _batches(file.source, table, list(types), file.block_bytes):
+            yield records_of(cast_columns(batch, types), file.source.name, row, False)
             row += batch.num_rows
 
 
@@ -78,7 +70,7 @@ def _fit_at_once(table: Any, names: list[str], groups: list[int], in_a_block: in
 
     types = [table.schema_arrow.field(name).type for name in names]
     if not types or not all(map(pa.types.is_primitive, types)):
-        return False  # nobody knows how long texts are
+        return False  # texts are of any length
     most = AT_ONCE // sum(max(1, kind.bit_width // 8) for kind in types)
     n_rows = [table.metadata.row_group(group).num_rows for group in groups]
     return max(n_rows, default=0) <= most and sum(n_rows) >= in_a_block * len(n_rows)

@@ -1,15 +1,18 @@
-"""Files of sentences: those of the CoNLL shared tasks, and CoNLL-U.
+"""Files of sentences: those of the CoNLL shared tasks, plain text, and CoNLL-U.
 
 The CoNLL shared tasks have one token a line, its columns side by side, and an empty line after each sentence. CoNLL-U,
 the format of Universal Dependencies, has ten columns, comments, multiword tokens and empty nodes.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from novikoff.data.sentences import Sentences, Source, check_writable, read_text, shown, write_text
+
+# The names of columns that nobody named, if there are two of them, and else.
+TWO_COLUMNS, COLUMNS = ("word", "label"), ("word", "pos", "chunk")
 
 # How many characters are taken apart at once.
 BLOCK = 1 << 18
@@ -17,13 +20,14 @@ BLOCK = 1 << 18
 
 def read_conll(
     source: Source,
-    columns: Sequence[str] = ("word", "pos", "chunk"),
+    columns: Sequence[str] | None = None,
     *,
     separator: str | None = None,
     comment: str | None = None,
 ) -> Sentences:
     """Sentences from a file, plain or gzipped, or from a stream.
 
+    `columns` are the names of its columns; by default word and label if there are two, else word, pos and chunk.
     `separator` is what stands between columns: any run of blanks and tabs (None), or exactly one character, such as
     a tab, so that values may contain blanks or be empty. Lines that begin with `comment` are left out; by default none
     are, because # is a token like any other (CoNLL-2000 has it). So are -DOCSTART- lines: one-token sentences.
@@ -33,10 +37,44 @@ def read_conll(
     >>> sentences.column("chunk")
     [['B-NP', 'B-VP'], ['B-VP']]
     """
-    _check_separator(separator)
-    if isinstance(columns, str) or not columns or len(set(columns)) != len(columns):
-        raise ValueError(f"columns={columns!r}; name each column of the file once, as in ('word', 'pos', 'chunk')")
+    return _parsed(*read_text(source), columns, separator, comment)
+
+
+def read_to_label(
+    source: Source,
+    columns: Sequence[str],
+    labels: Collection[str],
+    *,
+    separator: str | None = None,
+    comment: str | None = None,
+) -> Sentences:
+    """Sentences to be labelled by what knows these columns and labels: a CoNLL file, with its labels or without.
+
+    If words are all that is needed, plain text will do: a sentence a line, or a token a line. Lines of two words are a
+    word and its label if the second is always a label.
+
+    >>> import io
+    >>> read_to_label(io.StringIO("He runs .\\nStop !\\n"), ("word",), {"NOUN", "VERB"}).column("word")
+    [['He', 'runs', '.'], ['Stop', '!']]
+    """
     text, file = read_text(source)
+    kept = "\n".join(line for line in text.split("\n") if not comment or not line.startswith(comment))
+    n_fields = _fields_by_line(kept, separator)
+    lengths = n_fields[n_fields > 0]
+    if separator is None and len(columns) == 1 and np.any(lengths != 1):
+        fields = _fields(kept, None)
+        if np.any(lengths != 2) or not set(fields[1::2]) <= set(labels):
+            return Sentences(tuple(columns), {columns[0]: fields}, np.append(0, np.cumsum(lengths)))
+    is_bare = not len(lengths) or lengths[0] == len(columns)
+    return _parsed(text, file, columns if is_bare else (*columns, "label"), separator, comment)
+
+
+def _parsed(
+    text: str, file: str, columns: Sequence[str] | None, separator: str | None, comment: str | None
+) -> Sentences:
+    _check_separator(separator)
+    if columns is not None and (isinstance(columns, str) or not columns or len(set(columns)) != len(columns)):
+        raise ValueError(f"columns={columns!r}; name each column of the file once, as in ('word', 'pos', 'chunk')")
     kept = None
     if comment:
         lines = text.split("\n")
@@ -44,6 +82,8 @@ def read_conll(
         text = "\n".join(lines[number] for number in kept)
 
     n_fields = _fields_by_line(text, separator)
+    if columns is None:
+        columns = TWO_COLUMNS if next(iter(n_fields[n_fields > 0]), 0) == 2 else COLUMNS
     wrong = np.flatnonzero((n_fields != 0) & (n_fields != len(columns)))
     if len(wrong):
         index = int(wrong[0])

@@ -1,7 +1,7 @@
 """Tables in text: CSV and TSV, in blocks of whole records, each parsed by pyarrow.
 
 A block is cut at the end of a record, which is a line end outside of quotes. Because pyarrow sees one block at a time,
-types are found block by block and joined, memory stays bounded, and whatever is wrong can be said with its line.
+types are inferred block by block and joined, memory stays bounded, and an error names its line.
 
 The words that mean a missing value (nothing at all, NA, NaN, null, ...) mean it in every column; ? and - mean it in
 columns that are not words. Only true and false are booleans, in any case; 0 and 1 are numbers.
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from novikoff.data.batches import Records
-from novikoff.data.streams import FileSource, TableForm, for_threads, read_block, reading
+from novikoff.data.streams import FileSource, OpenedFile, TableForm, for_threads, read_block, reading
 from novikoff.data.tables import (
     Types,
     check_columns,
@@ -39,7 +39,7 @@ LONGEST_RECORD = 1 << 26
 # What means a missing value among numbers, and may be a word among words.
 MARKS = ("?", "-")
 
-# So much of a file is looked at to find out whether its numbers have decimal commas.
+# So much of a file is read to infer whether its numbers have decimal commas.
 LOOKED_AT = 1 << 16
 
 _QUOTE, _NEWLINE, _RETURN = ord('"'), ord("\n"), ord("\r")
@@ -52,6 +52,13 @@ class Piece:
     text: bytes
     line: int
     n_lines: int
+
+    def decoded(self, file: str) -> str:
+        """The text, or an error with the line that is not UTF-8."""
+        try:
+            return self.text.decode()
+        except UnicodeDecodeError as error:
+            raise _not_utf8(file, self.line + self.text.count(b"\n", 0, error.start), error) from None
 
 
 @dataclass(frozen=True)
@@ -211,13 +218,7 @@ def _delimiter(line: str, form: TableForm) -> str:
 
 
 def look(
-    stream: Any,
-    source: FileSource,
-    types: dict[str, "pa.DataType"],
-    block_bytes: int,
-    only: Collection[str] | None = None,
-    words: Collection[str] = (),
-    n_jobs: int | None = 1,
+    file: OpenedFile, types: dict[str, "pa.DataType"], only: Collection[str] | None, words: Collection[str]
 ) -> Iterator[Records]:
     """All columns as each piece shows them; meanwhile `types` becomes, for each, what holds all of its values.
 
@@ -226,7 +227,7 @@ def look(
     """
     import pyarrow as pa
 
-    layout, texts = pieces(stream, source, block_bytes)
+    layout, texts = pieces(file.stream, file.source, file.block_bytes)
     types |= {name: pa.null() for name in layout.names if only is None or name in only}
 
     def known() -> set[str]:
@@ -238,14 +239,15 @@ def look(
         return piece, known, _parse_untold(piece, layout, names, known) if names else None
 
     row = 1
-    for piece, when_parsed, table in ahead(lambda task: shown(*task), ((text, known()) for text in texts), n_jobs):
+    for piece, when_parsed, table in ahead(lambda task: shown(*task), ((text, known()) for text in texts), file.n_jobs):
         if when_parsed != known():  # a piece before it has shown that a column is words, when this one was parsed
             table = shown(piece, known())[2]
         if table is None:
             return
         for field in table.schema:
             if pa.types.is_binary(field.type):
-                raise _undecodable(piece, layout)
+                piece.decoded(layout.file)
+                raise ValueError(f"{layout.file}, in or after line {piece.line}: not UTF-8")
             types[field.name] = joined_type(types[field.name], plain_type(field.type), as_text=True) or pa.string()
         yield from _records(table, piece, layout, row)
         row += table.num_rows
@@ -274,14 +276,12 @@ def _hexadecimal(piece: Piece, layout: Layout, schema: "pa.Schema") -> set[str]:
     }
 
 
-def read_records(
-    stream: Any, source: FileSource, types: Types, block_bytes: int, n_jobs: int | None = 1
-) -> Iterator[Records]:
+def read_records(file: OpenedFile, types: Types) -> Iterator[Records]:
     """The columns in `types`."""
-    layout, texts = pieces(stream, source, block_bytes)
-    check_columns(types, layout.names, source.name)
+    layout, texts = pieces(file.stream, file.source, file.block_bytes)
+    check_columns(types, layout.names, file.source.name)
     row = 1
-    for piece, table in ahead(lambda piece: (piece, _parse(piece, layout, list(types), types)), texts, n_jobs):
+    for piece, table in ahead(lambda piece: (piece, _parse(piece, layout, list(types), types)), texts, file.n_jobs):
         yield from _records(table, piece, layout, row)
         row += table.num_rows
 
@@ -313,7 +313,6 @@ def _parse(piece: Piece, layout: Layout, names: list[str], types: Types | None) 
 
 
 def _parse_with_marks(text: bytes, layout: Layout, names: list[str], types: Types | None) -> "pa.Table":
-    """Marks are missing values, except in columns of words, where they are words."""
     import pyarrow as pa
 
     told = {name for name in names if types and name in types and pa.types.is_string(types[name])}
@@ -347,7 +346,7 @@ def _parse_csv(text: bytes, layout: Layout, names: list[str], types: Types | Non
 def _explained(piece: Piece, layout: Layout, types: Types | None, message: str) -> ValueError:
     """What pyarrow could not parse, with its line."""
     if "UTF8" in message:
-        return _undecodable(piece, layout)
+        piece.decoded(layout.file)
     if wrong := re.search(r"Expected (\d+) columns, got (\d+)", message):
         found = re.search(r"Row #(\d+)", message)
         place = f"{layout.file}, line {_line_of_row(piece, layout, int(found[1]) - 1 if found else 0)}"
@@ -376,14 +375,6 @@ def _line_of_row(piece: Piece, layout: Layout, row: int) -> int:
     records = (m for m in _record(layout.delimiter).finditer(piece.text) if m.group().strip(b"\r\n"))
     start = next((match.start() for number, match in enumerate(records) if number == row), 0)
     return piece.line + piece.text.count(b"\n", 0, start)
-
-
-def _undecodable(piece: Piece, layout: Layout) -> ValueError:
-    try:
-        piece.text.decode()
-    except UnicodeDecodeError as error:
-        return _not_utf8(layout.file, piece.line + piece.text.count(b"\n", 0, error.start), error)
-    return ValueError(f"{layout.file}, in or after line {piece.line}: not UTF-8")
 
 
 def _not_utf8(file: str, line: int, error: UnicodeDecodeError) -> ValueError:

@@ -2,7 +2,7 @@
 
 They come in blocks, of which one is in use at a time. Arrays in memory are one block; a cache on disk has as many as it
 needs (see `novikoff.features.examples`). So there is one driver for both, and what is learned from blocks is what is
-learned from the same rows in one piece. Whatever can be counted was counted when the examples were put together.
+learned from the same rows in one piece. Rows, entries and classes are counted once, when blocks are put together.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -43,7 +43,7 @@ class BlockStore(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class _BlockSubset:
-    """The rows of blocks that are held out, or that are not; blocks without any are left away."""
+    """The rows of blocks that are held out, or all others; blocks without any are omitted."""
 
     parts: BlockStore
     starts: NDArray[np.int64]
@@ -82,7 +82,7 @@ class Examples:
     If they were a table, `label` is its column of labels, and `encoding` says how the others became numbers.
     `take_fingerprint` returns the SHA-256 of a cache. `rounded` says which numbers are not those that were given, if
     any are not. `weights`, if there are some, are numbers by which the rows are multiplied before they are learned.
-    `encode_without` gives the same examples in numbers of which some rows know nothing, if that makes a difference.
+    `encode_without` gives the same examples in an encoding that was fitted without some rows.
 
     >>> examples = Examples.of([[1.0], [2.0], [3.0]], ["no", "yes", "no"])
     >>> examples.n_rows, examples.classes.tolist(), examples.counts, examples.block(0).labels.tolist()
@@ -167,7 +167,7 @@ class Examples:
         return self.encoding is not None and self.encoding.is_of_table
 
     def without(self, held_out: HeldOut) -> "AbstractContextManager[Examples]":
-        """All examples, those held out too; but these have no say in how columns became numbers."""
+        """All examples, in an encoding that was not fitted on those held out."""
         if self.encode_without is not None:
             return self.encode_without(held_out)
         if self.is_encoded:

@@ -2,7 +2,7 @@
 
 A column has the type that a file of the same content has (see `data/tables.py`), so a table in memory and its file have
 one encoding, one model and one certificate. Like Parquet, and unlike CSV, a table knows what is a number and what is a
-word: the word "7" stays one. The index of a pandas table is no column.
+word: the word "7" stays one. The index of a pandas table is not a column.
 """
 
 import sys
@@ -42,13 +42,13 @@ def is_frame(X: Any) -> bool:
 
 
 def _is_pandas(X: Any) -> bool:
-    pandas = sys.modules.get("pandas")  # whoever has such a table has imported it
+    pandas = sys.modules.get("pandas")  # a table of pandas exists only if pandas is imported
     return pandas is not None and isinstance(X, pandas.DataFrame)
 
 
 @dataclass(frozen=True)
 class FrameReader:
-    """A data set in memory, with the manners of a `Reader`. Iterate over it as often as you like.
+    """A data set in memory, read like a `Reader`. Iterate over it as often as you like.
 
     `label` names the column of labels; or `labels` has them, one a record. `types` are as for `read`.
     """

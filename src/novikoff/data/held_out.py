@@ -1,7 +1,7 @@
-"""Rows that are put aside before anything is learned, to judge by.
+"""Held-out rows.
 
-Whether a row is held out is drawn by its number alone, so every pass over a source, and every way to read it, puts the
-same rows aside, and none has to be kept in memory.
+Whether a row is held out depends on its number alone, so every pass over a source, and every way to read it, holds out
+the same rows, and none is kept in memory.
 """
 
 from collections.abc import Iterable, Iterator
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from novikoff.data.batches import Records
 from novikoff.data.tables import as_numbers
 
-# The numbers that put rows aside are not those that shuffle them.
+# Rows are held out and shuffled by different random numbers.
 STREAM = 0x4E4F56494B
 
 
@@ -37,7 +37,7 @@ class HeldOut:
 
     @classmethod
     def share(cls, share: float, random_state: int | np.random.Generator | None) -> "HeldOut":
-        """A share of the rows, drawn from a seed or by a generator."""
+        """A fraction of the rows, drawn from a seed or by a generator."""
         return cls(_seed(random_state), float(share))
 
     @classmethod
@@ -56,14 +56,14 @@ class HeldOut:
         return held
 
     def parted(self, n_rows: int, row: str = "row") -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The numbers of the rows to learn from, and of those to judge by; there must be some of both."""
+        """The numbers of the training rows, and of the held-out rows; there must be some of both."""
         held = self.which(0, n_rows)
         check_parts(n_rows, int(held.sum()), row)
         return np.flatnonzero(~held), np.flatnonzero(held)
 
 
 def kept_records(held_out: HeldOut | None, parts: Iterable[Records]) -> Iterator[Records]:
-    """The records of a table without those that are held out: what an encoding may be learned from."""
+    """The records of a table without those that are held out: what an encoding is fitted on."""
     first = 0
     for part in parts:
         if held_out is None:
@@ -76,7 +76,7 @@ def kept_records(held_out: HeldOut | None, parts: Iterable[Records]) -> Iterator
 
 
 def check_parts(n_rows: int, n_held: int, row: str = "row") -> None:
-    """Refuse a part of which chance has left nothing."""
+    """Refuse a split of which one part is empty."""
     if not 0 < n_held < n_rows:
         raise ValueError(
             f"of {n_rows} {row}s, {n_held} were held out by chance, which leaves nothing to learn from or nothing to "

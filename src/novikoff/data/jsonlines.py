@@ -4,13 +4,13 @@ import json
 import re
 from collections.abc import Collection, Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from novikoff.data.batches import Records
 from novikoff.data.delimited import LONGEST_RECORD, Piece
-from novikoff.data.streams import FileSource, for_threads, read_block
-from novikoff.data.strict_json import DEEPEST, JSONError, check_depth
-from novikoff.data.tables import Types, joined_type, nearest, plain_type, read_days, records_of
+from novikoff.data.streams import FileSource, OpenedFile, for_threads, read_block
+from novikoff.data.strict_json import DEEPEST, JSONError, check_depth, parse
+from novikoff.data.tables import Types, is_number, joined_type, nearest, plain_type, read_days, records_of
 from novikoff.engine.ahead import ahead
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 FEW_CELLS = 1 << 22
 CELLS_A_BYTE = 8
 
-# So much of a piece is parsed first: even if every line had a key of its own, that is no large table.
+# So much of a piece is parsed first: even with a new key in every line, that is a small table.
 HEAD_BYTES = 1 << 14
 
 _BLANK_LINE = re.compile(rb"\n[ \t\r]*+\n")
@@ -29,10 +29,10 @@ _NULL_LINE = re.compile(rb"\n[ \t\r]*+null")
 _KEY = re.compile(rb'"((?:[^"\\]++|\\.)*+)"\s*+:', re.DOTALL)
 
 
-def pieces(stream: Any, source: FileSource, block_bytes: int) -> Iterator[Piece]:
+def pieces(file: OpenedFile) -> Iterator[Piece]:
     """All lines, some at a time."""
     line, rest = 1, b""
-    while more := read_block(stream, block_bytes):
+    while more := read_block(file.stream, file.block_bytes):
         text = rest + more
         end = text.rfind(b"\n") + 1
         if text[:end].strip():
@@ -43,27 +43,21 @@ def pieces(stream: Any, source: FileSource, block_bytes: int) -> Iterator[Piece]
         else:
             rest = text
         if len(rest) > LONGEST_RECORD:
-            raise ValueError(f"{source.name}: line {line} has more than {LONGEST_RECORD:,} bytes; is it JSON lines?")
+            what = f"line {line} has more than {LONGEST_RECORD:,} bytes; is it JSON lines?"
+            raise ValueError(f"{file.source.name}: {what}")
     if rest.strip():
         yield Piece(rest + b"\n", line, rest.count(b"\n") + 1)
 
 
 def look(
-    stream: Any,
-    source: FileSource,
-    types: dict[str, "pa.DataType"],
-    block_bytes: int,
-    only: Collection[str] | None = None,
-    words: Collection[str] = (),
-    n_jobs: int | None = 1,
+    file: OpenedFile, types: dict[str, "pa.DataType"], only: Collection[str] | None, words: Collection[str]
 ) -> Iterator[Records]:
     """All columns as each piece shows them, or some; meanwhile `types` becomes, for each, what holds all of its values.
 
-    No column needs to be known to be `words`: they are written otherwise than numbers.
+    `words` is not needed: JSON writes strings and numbers differently.
     """
-    row = 1
-    texts = pieces(stream, source, block_bytes)
-    for piece, table in ahead(lambda piece: (piece, _parse(piece, source, None)), texts, n_jobs):
+    row, source = 1, file.source
+    for piece, table in ahead(lambda piece: (piece, _parse(piece, source, None)), pieces(file), file.n_jobs):
         names = [name for name in table.schema.names if only is None or name in only]
         types |= {name: _joined(types, table.schema.field(name), piece, source) for name in names}
         yield _records(table.select(names), piece, source, row)
@@ -74,31 +68,25 @@ def _joined(types: Types, field: "pa.Field", piece: Piece, source: FileSource) -
     """The type of a column that was of another type, perhaps, in the pieces before."""
     import pyarrow as pa
 
-    if pa.types.is_nested(field.type):
-        line = _line_of_row(piece, _first_nested(piece, field.name))
-        raise _nested(f"{source.name}, line {line}", field.name)
     known = types.get(field.name, pa.null())
     kind = joined_type(known, plain_type(field.type), as_text=_are_words(known, field.type))
-    if kind is None:
-        _parse(piece, source, {field.name: known})  # says in which line the type changes
-        raise ValueError(f"{source.name}: {field.name!r} is {known} in one line and {field.type} in another")
+    if kind is None or pa.types.is_nested(field.type):
+        what = f"{field.name!r} is {known} in one line and {field.type} in another"
+        raise _explained(piece, source, {field.name: known}, what)
     return kind
 
 
-def read_records(
-    stream: Any, source: FileSource, types: Types, block_bytes: int, n_jobs: int | None = 1
-) -> Iterator[Records]:
-    """The columns in `types`; one that no line has is an error, though found out only at the end."""
-    row, filled = 1, set[str]()
+def read_records(file: OpenedFile, types: Types) -> Iterator[Records]:
+    """The columns in `types`; one that no line has is an error at the end."""
+    row, filled, source = 1, set[str](), file.source
     keys: list[str] = []
-    texts = pieces(stream, source, block_bytes)
-    for piece, table in ahead(lambda piece: (piece, _parse(piece, source, types)), texts, n_jobs):
+    for piece, table in ahead(lambda piece: (piece, _parse(piece, source, types)), pieces(file), file.n_jobs):
         records = _records(table.select(list(types)), piece, source, row)
         keys = keys or _keys(piece)
         filled.update(name for name in types if records.columns.column(name).null_count < records.columns.num_rows)
         yield records
         row += records.columns.num_rows
-    for name in types:
+    for name in types if source.part is None else ():  # other parts of the file may have the key
         if name not in filled and name not in keys and row > 1 and str(types[name]) != "null":
             raise ValueError(f"{source.name} has no key {name!r} in any line; {nearest(name, keys)}")
 
@@ -154,9 +142,10 @@ def _parse(piece: Piece, source: FileSource, types: Types | None) -> "pa.Table":
         else:
             table = _parsed(piece.text, pa.schema(list(types.items())))
     except (pa.ArrowInvalid, UnicodeDecodeError) as error:
-        raise _explained(piece, source, str(error), typed=types is not None) from None
-    if table.num_rows != piece.n_lines or _BLANK_LINE.search(b"\n" + piece.text):
-        _check_one_a_line(piece, source, table.num_rows)
+        raise _explained(piece, source, types, str(error)) from None
+    is_plain = table.num_rows == piece.n_lines and not _BLANK_LINE.search(b"\n" + piece.text)
+    if not is_plain and table.num_rows != sum(1 for line in piece.text.split(b"\n") if line.strip()):
+        raise _explained(piece, source, types, "more than one value in a line")
     return table
 
 
@@ -202,40 +191,38 @@ def _parsed(text: bytes, schema: "pa.Schema | None" = None, others: str = "ignor
     return table
 
 
-def _check_one_a_line(piece: Piece, source: FileSource, n_rows: int) -> None:
-    """Refuse a line with several values, of which pyarrow makes as many records."""
-    lines = [(number, line) for number, line in enumerate(piece.text.split(b"\n"), piece.line) if line.strip()]
-    for number, line in lines if len(lines) != n_rows else ():
+def _explained(piece: Piece, source: FileSource, types: Types | None, message: str) -> ValueError:
+    """What is wrong with the first line of a piece that is wrong; if none is by itself, what pyarrow says."""
+    piece.decoded(source.name)
+    kinds = {name: word for name, kind in (types or {}).items() if (word := _word_for(kind)) is not None}
+    for number, line in enumerate(piece.text.split(b"\n"), piece.line):
+        place = f"{source.name}, line {number}"
         try:
-            json.loads(line)
-        except ValueError:
-            raise _not_one(f"{source.name}, line {number}", "more than one value") from None
-
-
-def _explained(piece: Piece, source: FileSource, message: str, *, typed: bool) -> ValueError:
-    try:
-        piece.text.decode()
-    except UnicodeDecodeError as error:
-        line = piece.line + piece.text.count(b"\n", 0, error.start)
-        return ValueError(f"{source.name}, line {line}: not UTF-8; convert the file, for example with iconv")
-    number = re.search(r" in row (\d+)", message)
-    line = _line_of_row(piece, int(number[1]) if number else 0)
-    place = f"{source.name}, line {line}"
-    if changed := re.search(r"Column\(/?(.*?)\) changed from (\w+) to (\w+)", message):
-        if not changed[1]:
-            hint = "; for an array of objects: jq -c '.[]'" if changed[3] == "array" or line == 1 else ""
+            record = parse(line) if line.strip() else {}
+        except JSONError as error:
+            what = str(error).removeprefix("this is not JSON: ").partition(": line ")[0]
+            return _not_one(place, "more than one value" if what == "Extra data" else what)
+        if not isinstance(record, dict):
+            hint = "; for an array of objects: jq -c '.[]'" if isinstance(record, list) or number == 1 else ""
             return ValueError(f"{place}: not an object; JSON lines have one object per line{hint}")
-        if changed[3] in ("object", "array"):
-            return _nested(place, changed[1])
-        was = f"should be a {changed[2]}" if typed else f"was a {changed[2]} in the lines before"
-        return ValueError(f"{place}: {changed[1]!r} is a {changed[3]}, but {was}; write it in one way in all lines")
-    reason = message.removeprefix("JSON parse error: ").split(" in row ")[0].rstrip(".")
-    return _not_one(place, reason)
+        for name in record if types is None else types.keys() & record:
+            value = record[name]
+            if isinstance(value, dict | list):
+                return _nested(place, name)
+            kind = "boolean" if isinstance(value, bool) else "string" if isinstance(value, str) else "number"
+            if value is not None and kinds.setdefault(name, kind) != kind:
+                was = f"was a {kinds[name]} in the lines before" if types is None else f"should be a {kinds[name]}"
+                return ValueError(f"{place}: {name!r} is a {kind}, but {was}; write it in one way in all lines")
+    return ValueError(f"{source.name}, in or after line {piece.line}: {message}")
 
 
-def _line_of_row(piece: Piece, row: int) -> int:
-    lines = [number for number, line in enumerate(piece.text.split(b"\n")) if line.strip()]
-    return piece.line + (lines[row] if row < len(lines) else 0)
+def _word_for(kind: "pa.DataType") -> str | None:
+    """What JSON calls values of a type; None if it is of no values."""
+    import pyarrow as pa
+
+    if pa.types.is_boolean(kind) or pa.types.is_null(kind):
+        return "boolean" if pa.types.is_boolean(kind) else None
+    return "number" if is_number(kind) else "string"
 
 
 def _keys(piece: Piece) -> list[str]:
@@ -252,11 +239,6 @@ def _are_words(one: "pa.DataType", other: "pa.DataType") -> bool:
     import pyarrow as pa
 
     return all(pa.types.is_string(kind) or pa.types.is_timestamp(kind) for kind in (one, other))
-
-
-def _first_nested(piece: Piece, name: str) -> int:
-    lines = [json.loads(line) for line in piece.text.split(b"\n") if line.strip()]
-    return next((row for row, line in enumerate(lines) if isinstance(line.get(name), (dict, list))), 0)
 
 
 def _not_one(place: str, what: str) -> ValueError:

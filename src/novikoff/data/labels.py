@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @contextlib.contextmanager
 def located_errors(batch: "Batch") -> Iterator[None]:
-    """Let whatever is wrong with the numbers or labels of a batch be said with its place."""
+    """Let errors about the numbers or labels of a batch name its place."""
     try:
         yield
     except ValueError as error:
@@ -40,7 +40,7 @@ def checked_labels(y: Any, name: str = "y") -> NDArray[Any]:
     Traceback (most recent call last):
     ValueError: the label of row 2 is missing (nan); leave such examples out
     """
-    masked = sys.modules.get("numpy.ma")  # whoever has a masked array has loaded it, and others need not
+    masked = sys.modules.get("numpy.ma")  # a masked array exists only if it is loaded
     if masked is not None and isinstance(y, masked.MaskedArray) and np.any(mask := masked.getmaskarray(y)):
         raise _missing(int(np.flatnonzero(mask)[0]), "masked", name)
     try:
@@ -55,7 +55,7 @@ def checked_labels(y: Any, name: str = "y") -> NDArray[Any]:
     elif kind == "O":
         is_numbers = _check_objects(labels.tolist(), labels, name)
         labels = np.array(labels.tolist()) if is_numbers else labels  # the same as in a list of them
-    elif kind in "US" and not hasattr(y, "dtype"):  # NumPy has made words of whatever stood among words
+    elif kind in "US" and not hasattr(y, "dtype"):  # NumPy has made words of all values among words
         _check_objects(list(y), labels, name)
     return labels
 
@@ -109,7 +109,7 @@ def _missing(row: int, what: str, name: str) -> ValueError:
 
 class Words(np.ndarray[Any, np.dtype[Any]]):
     """Labels that are words: an array of them that also knows the different `words`, and the `places` of all of them
-    among these. Whatever is made of it knows neither."""
+    among these. Arrays made of it have neither."""
 
     words: NDArray[Any]
     places: NDArray[Any] | None

@@ -1,4 +1,4 @@
-"""Labels that are none: what stands for a missing one, in Python, NumPy and pandas."""
+"""Missing labels, as Python, NumPy and pandas write them."""
 
 from typing import Any
 
@@ -13,5 +13,5 @@ def is_missing(label: Any) -> bool:
         return True
     try:
         return bool(label != label)
-    except (TypeError, ValueError):  # what is compared otherwise, such as an array, is no missing label
+    except (TypeError, ValueError):  # an array, for example, is compared element by element
         return False

@@ -16,7 +16,7 @@ Table = NDArray[np.int64]
 # As long as there are no more numbers than this, one for every column costs less than to look columns up.
 FEW = 1 << 22
 
-# Beyond this many numbers, columns that nobody uses are not to have any.
+# Beyond this many numbers, unused columns have none.
 MANY = 1 << 24
 
 # Among so many columns at most, one is looked up in a table of all; among more, in the sorted table of those in use.

@@ -1,8 +1,8 @@
 """Linear programs in files: NumPy's .npz with the arguments of SciPy's linprog, and MPS, free or fixed, read strictly.
 
-What is no linear program is refused, with its line. A number is the float64 nearest to its text, as every solver reads
-it; the sum of a limit and its range is rounded once. A bound is what it says, however large: 1e30 is a number here, and
-no infinity. Where readers disagree what a file means, it is refused.
+A file that is not a linear program is refused, with its line. A number is the float64 nearest to its text, as for every
+solver; the sum of a limit and its range is rounded once. A bound is what it says, however large: 1e30 is a number here,
+and no infinity. Where readers disagree what a file means, it is refused.
 """
 
 import gzip
@@ -47,7 +47,10 @@ def read_program(path: str) -> ProgramFile:
     """The program in a file."""
     if not os.path.isfile(path):
         raise FileNotFoundError(f"there is no file {path}; check the path")
-    return _from_npz(path) if path.endswith(".npz") else _from_mps(path)
+    if path.endswith(".npz"):
+        return _from_npz(path)
+    model, arguments = read_mps(path)
+    return ProgramFile(arguments, tuple(model.columns), model.sense, model.offset)
 
 
 def _from_npz(path: str) -> ProgramFile:
@@ -61,11 +64,6 @@ def _from_npz(path: str) -> ProgramFile:
     except (ValueError, EOFError, zipfile.BadZipFile) as error:
         raise ValueError(f"{path} is not a linear program: {error}") from error
     return ProgramFile(arguments, tuple(f"x{number}" for number in range(arguments["c"].size)))
-
-
-def _from_mps(path: str) -> ProgramFile:
-    model, arguments = read_mps(path)
-    return ProgramFile(arguments, tuple(model.columns), model.sense, model.offset)
 
 
 SENSES = {"MIN": 1.0, "MINIMIZE": 1.0, "MAX": -1.0, "MAXIMIZE": -1.0}

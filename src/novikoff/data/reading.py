@@ -19,6 +19,7 @@ from novikoff.data.frames import FrameReader, is_frame, read_frame
 from novikoff.data.streams import (
     STANDARD_INPUT,
     FileSource,
+    OpenedFile,
     PeekableStream,
     Stamp,
     TableForm,
@@ -32,6 +33,7 @@ from novikoff.data.tables import (
     BLOCK_BYTES,
     Types,
     check_label,
+    check_same_names,
     joined_type,
     nearest,
     type_named,
@@ -47,7 +49,7 @@ if TYPE_CHECKING:
 
 
 class _FoundOut:
-    """What a reader has found out so far."""
+    """What a reader has inferred so far."""
 
     def __init__(self, stream: PeekableStream | None) -> None:
         self.types: dict[str, pa.DataType] | None = None
@@ -59,16 +61,13 @@ class _FoundOut:
 
 @dataclass(frozen=True)
 class Reader:
-    """A data set in files. Iterate over it as often as you like; each pass opens the files anew.
+    """A data set in files. Iterate over it as often as you like; each pass opens the files anew. `read` makes one.
 
-    `types` are the types of the columns (`{"weight": "double"}`), where they are known beforehand; then only these
-    columns are read, and not the whole file first to find them out, unless the type of one is None. `zero_based` says
-    whether the indices of svmlight text begin with 0; with "auto" they begin with 1 if none in any file is 0. Standard
-    input can be passed over once if its types, or the first index, are known. Otherwise it is copied to a temporary
-    file first.
-    `watch` is called with the number of examples of every piece that was used. Of each file there may be a part to
-    read (see `FileSource`), instead of all. `n_jobs` threads parse what comes next, while a piece is used (None: as
-    many as may be used); what comes does not depend on them.
+    `types` are the types of the columns (`{"weight": "double"}`), if they are known; then only these columns are read,
+    and the file is not read first to infer types, unless one is None. Standard input can be read in one pass if the
+    types, or the first index of svmlight text, are known; otherwise it is copied to a temporary file first. `watch` is
+    called with the number of examples of every piece that was used. `parts` are read instead of whole files (see
+    `FileSource`).
     """
 
     files: tuple[str, ...]
@@ -108,7 +107,7 @@ class Reader:
     def look(self) -> Iterator[Records]:
         """One pass over a table of which the types need not be known before: afterwards they are.
 
-        Until then a column has whatever type it shows in a piece; in JSON lines, it may appear late, or not at all.
+        Until then a column has the type that it shows in a piece; in JSON lines, it may appear late, or not at all.
         """
         is_typed = self.types is not None or self._found.types is not None
         return self._counted(self._labelled() if is_typed else self._as_shown())
@@ -119,7 +118,7 @@ class Reader:
         return self._records({name: types[name] for name in names})
 
     def _counted(self, items: Iterator[Any]) -> Iterator[Any]:
-        """The same; whoever watches is told how many examples were used, and a table has some."""
+        """The same; `watch` is called with the number of examples, and a table must have some."""
         n_rows = 0
         for item in items:
             yield item
@@ -145,12 +144,12 @@ class Reader:
 
         zero_based = self.counts_from_zero
         for source in self._sources():
-            with self._opened(source) as (stream, n_jobs):
-                yield from svmlight.batches(stream, source.name, zero_based=zero_based, n_jobs=n_jobs)
+            with self._opened(source) as file:
+                yield from svmlight.batches(file.stream, source.name, zero_based=zero_based, n_jobs=file.n_jobs)
 
     @property
     def counts_from_zero(self) -> bool:
-        """Whether the indices of svmlight text begin with 0; looked for in a pass of its own, once, if nobody says."""
+        """Whether the indices of svmlight text begin with 0; if not given, inferred once, in a pass of its own."""
         if self.zero_based != "auto":
             return self.zero_based
         if self._found.zero_based is None:
@@ -181,21 +180,20 @@ class Reader:
     def _records(self, types: Mapping[str, "pa.DataType"]) -> Iterator[Records]:
         """The columns in `types`."""
         for source in self._sources():
-            with self._opened(source) as (stream, n_jobs):
-                yield from _parser(source).read_records(stream, source, types, self.block_bytes, n_jobs)
+            with self._opened(source) as file:
+                yield from _parser(source).read_records(file, types)
 
     @contextlib.contextmanager
-    def _opened(self, source: FileSource) -> Iterator[tuple[Any, int | None]]:
-        """The bytes of a file, and how many threads may parse them: of standard input one, which waits for no more
-        than it needs."""
+    def _opened(self, source: FileSource) -> Iterator[OpenedFile]:
+        """A file to parse; standard input by one thread, which waits for no more than it needs."""
         if source.path == STANDARD_INPUT:
-            yield decompressed(self._used_up()), 1
+            yield OpenedFile(source, decompressed(self._used_up()), self.block_bytes)
             return
         with reading(source, self._found.stamps) as stream:
-            yield stream, self.n_jobs
+            yield OpenedFile(source, stream, self.block_bytes, self.n_jobs)
 
     def _types(self) -> dict[str, "pa.DataType"]:
-        """The types of the columns to read; found out in a pass of its own, once, if nobody has told them."""
+        """The types of the columns to read; if not given, inferred once, in a pass of its own."""
         if not self.is_table:
             raise ValueError(f"{_named(self.files)} is svmlight text, which has no named columns")
         if self._found.types is None:
@@ -228,9 +226,8 @@ class Reader:
         for source in sources:
             found: dict[str, pa.DataType] = {}
             words = {name for name, kind in types.items() if as_text and pa.types.is_string(kind)}
-            with self._opened(source) as (stream, n_jobs):
-                looked = _parser(source).look(stream, source, found, self.block_bytes, only, words, n_jobs)
-                for number, records in enumerate(looked):
+            with self._opened(source) as file:
+                for number, records in enumerate(_parser(source).look(file, found, only, words)):
                     if number == 0 and only is None:
                         self._check_names(found, types, source, sources[0])
                     yield records
@@ -246,20 +243,14 @@ class Reader:
             check_label(self.label, types, _named(self.files))
 
     def _check_names(self, found: Types, types: Types, source: FileSource, first: FileSource) -> None:
-        """Files of one data set have the same columns, in whatever order. In JSON lines any key may be missing."""
+        """Files of one data set have the same columns, in any order. In JSON lines any key may be missing."""
         if not found:
             raise ValueError(f"{source.name} is empty; it has no records")
         if self.label is not None and source.format != "jsonl":
             check_label(self.label, found, source.name)
         if not types or not {"jsonl", "vw"}.isdisjoint((source.format, first.format)):
             return
-        for name in types:
-            if name not in found:
-                raise ValueError(f"{source.name} has no column {name!r}, but {first.name} has; {nearest(name, found)}")
-        for name in found:
-            if name not in types:
-                hint = nearest(name, types)
-                raise ValueError(f"{source.name} has a column {name!r}, but {first.name} has not; {hint}")
+        check_same_names(found, source.name, types, first.name)
 
     @property
     def _stdin(self) -> bool:

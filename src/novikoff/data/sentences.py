@@ -1,7 +1,7 @@
 """Sentences in columns, and the files they come from.
 
 In memory the columns stay whole, because a tagger works on columns: one flat list of strings for each, and the offsets
-at which sentences start. `data/conll.py` and `data/conll.py` read and write them.
+at which sentences start. `data/conll.py` reads and writes them.
 """
 
 import gzip
@@ -201,7 +201,7 @@ def _decoded(data: bytes, file: str) -> str:
 
 
 def write_text(target: Source, text: str) -> None:
-    """Write to a stream, or to a path that has either its old content or all of the new, whatever happens."""
+    """Write to a stream, or to a path, which has its old content until the new is complete."""
     if hasattr(target, "write"):
         stream: Any = target
         # Streams of text have an encoding (None for io.StringIO), streams of bytes have no such attribute.

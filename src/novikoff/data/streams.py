@@ -169,6 +169,16 @@ class FileSource:
     part: tuple[int, int] | None = None
 
 
+@dataclass(frozen=True)
+class OpenedFile:
+    """A file to parse: its decompressed bytes, how many of them make a piece, and how many threads may parse."""
+
+    source: FileSource
+    stream: Any
+    block_bytes: int
+    n_jobs: int | None = 1
+
+
 class PeekableStream(io.RawIOBase):
     """A stream whose first bytes can be looked at before it is read. Closing it leaves the stream open."""
 

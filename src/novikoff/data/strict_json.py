@@ -1,8 +1,7 @@
-"""JSON from strangers: no key twice, no NaN, no depth that exhausts the stack, and every field of the kind expected.
+"""JSON from untrusted files: no key twice, no NaN, no depth that exhausts the stack, every field of the expected type.
 
-Python's own reader takes the last of two equal keys, reads `NaN`, and recurses as deep as the text says. A file that
-somebody else wrote gets none of that here. `Fields` then asks for each field by name and kind, and refuses those that
-nobody asked for.
+Python's own reader takes the last of two equal keys, reads `NaN`, and recurses as deep as the text says. `Fields` asks
+for each field by name and type, and refuses all others.
 """
 
 import json
@@ -57,7 +56,7 @@ def parse(text: str | bytes, *, deepest: int = DEEPEST, most_bytes: int = MOST_B
         )
     except JSONError:
         raise
-    except ValueError as error:  # also what is no UTF-8
+    except ValueError as error:  # also what is not UTF-8
         raise JSONError(f"this is not JSON: {error}") from None
 
 
@@ -109,7 +108,7 @@ def _finite(digits: str) -> float:
 class Fields:
     """An object of a JSON text, whose fields are asked for by name and kind.
 
-    `error` is what is raised; `close` refuses the fields that nobody asked for.
+    `error` is what is raised; `close` refuses the fields that were not asked for.
 
     >>> fields = Fields({"rows": 3, "name": "cars", "more": 1}, "the file")
     >>> fields.whole("rows", least=1), fields.text("name")
@@ -165,7 +164,7 @@ class Fields:
         return type(self)(content, self._file, self.error, f"{self._path}.{name}" if self._path else name)
 
     def close(self) -> None:
-        """Refuse fields that nobody asked for."""
+        """Refuse fields that were not asked for."""
         for name in self._content:
             if name not in self._asked:
                 self.fail(f"has the field {name!r:.60}, which does not belong there")
@@ -209,21 +208,9 @@ class Fields:
             self.fail(f"has {name} = {value!r:.60}, none of {', '.join(map(repr, choices))}")
         return found[0]
 
-    def optional_text(self, name: str) -> str | None:
-        """A text, or null."""
-        return None if self.value(name) is None else self.text(name)
-
-    def optional_choice(self, name: str, choices: tuple[C, ...]) -> C | None:
-        """One of the choices, or null."""
-        return None if self.value(name) is None else self.choice(name, choices)
-
     def texts(self, name: str) -> tuple[str, ...]:
         """A list of texts."""
         return self.each(name, self.as_text)
-
-    def optional_texts(self, name: str) -> tuple[str, ...] | None:
-        """A list of texts, or null."""
-        return None if self.value(name) is None else self.texts(name)
 
     @property
     def content(self) -> Mapping[str, Any]:

@@ -1,4 +1,4 @@
-"""svmlight (LIBSVM) text: examples in, batch by batch, and out.
+"""svmlight (LIBSVM) text, read batch by batch.
 
 A line is `label [qid:number] index:value index:value ... [# comment]`:
 
@@ -15,18 +15,17 @@ Every line is checked. An error names the file, the line, the text and the remed
 """
 
 import math
-import os
 import re
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, BinaryIO, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from novikoff.data.batches import Batch
 from novikoff.engine.ahead import ahead
-from novikoff.engine.rows import Rows, as_rows, csr_rows
+from novikoff.engine.rows import Rows, csr_rows
 from novikoff.engine.text import (
     BAD_LABEL,
     BAD_PAIR,
@@ -57,11 +56,6 @@ TOKEN = re.compile(rb"(?:[^ \t\r\n#]|\r(?!\n))*")
 CONTROL_CHARACTER = re.compile(rb"[\x00-\x1f\x7f]")
 DECIMAL = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 NOT_FINITE = re.compile(rb"[+-]?(inf|infinity|nan)", re.IGNORECASE)
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# Reading
-# ---------------------------------------------------------------------------------------------------------------------
 
 
 def batches(
@@ -101,7 +95,7 @@ def batches(
         if part.rows.n_rows:
             n_columns = max(n_columns, part.rows.n_columns)
             rows = replace(part.rows, n_columns=n_columns)
-            yield Batch(rows, part.labels, name, lines + part.first + 1, need_no_copy=True)
+            yield Batch(rows, part.labels, name, lines + part.first + 1)
         lines += part.lines
 
 
@@ -148,39 +142,6 @@ def _parsed(chunk: TextChunk, into: Lines, lowest: int) -> _ParsedChunk | _Troub
     n_columns = int(indices.max()) + 1 if parsed.entries else 0
     rows = csr_rows(into.data[: parsed.entries].copy(), indices, into.indptr[: parsed.rows + 1].copy(), n_columns)
     return _ParsedChunk(rows, into.labels[: parsed.rows].copy(), parsed.lines, parsed.first, is_too_low)
-
-
-def read_svmlight(
-    source: str | os.PathLike[str] | BinaryIO, *, zero_based: ZeroBased = "auto"
-) -> tuple[Any, NDArray[np.float64]]:
-    """All examples of a file (a path, or a binary stream) as a SciPy CSR array, and their labels.
-
-    >>> import io
-    >>> X, y = read_svmlight(io.BytesIO(b"1 0:2.5\\n-1 1:-1\\n"))
-    >>> X.toarray().tolist(), y.tolist()
-    ([[2.5, 0.0], [0.0, -1.0]], [1.0, -1.0])
-    """
-    if isinstance(source, str | os.PathLike):
-        with open(source, "rb") as stream:
-            return _read_all(stream, os.fspath(source), zero_based)
-    return _read_all(source, str(getattr(source, "name", "stream")), zero_based)
-
-
-def _read_all(stream: BinaryIO, name: str, zero_based: ZeroBased) -> tuple[Any, NDArray[np.float64]]:
-    from scipy.sparse import csr_array
-
-    parts = list(batches(stream, name, zero_based=zero_based is not False, n_jobs=None))
-    if not parts:
-        raise ValueError(f"{name} has no examples: it is empty, or every line is a comment")
-    first = int(zero_based == "auto" and all(counts_from_one(part.rows) for part in parts))
-    matrices = [part.rows.matrix for part in parts]
-    data = np.concatenate([matrix.data for matrix in matrices])
-    n_columns = max(parts[-1].rows.n_columns - first, 0)
-    kind = np.int32 if max(len(data), n_columns) < 2**31 else np.int64
-    indices = (np.concatenate([matrix.indices for matrix in matrices]) - np.uint32(first)).astype(kind)
-    indptr = np.cumsum(np.concatenate([[0], *(np.diff(matrix.indptr) for matrix in matrices)]), dtype=kind)
-    X = csr_array((data, indices, indptr), shape=(len(indptr) - 1, n_columns))
-    return X, np.concatenate([np.asarray(part.labels) for part in parts])
 
 
 def counts_from_one(rows: Rows) -> bool:
@@ -238,9 +199,7 @@ def _settle_what_waits(text: bytearray, parsed: Parsed, into: Lines) -> tuple[in
     return None
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# What is wrong
-# ---------------------------------------------------------------------------------------------------------------------
+# -- what is wrong ----------------------------------------------------------------------------------------------------
 
 
 def _trouble(text: bytearray, error: int, place: int) -> tuple[int, str] | None:
@@ -300,42 +259,3 @@ def _what_is_wrong_with_a_number(what: str, number: bytes) -> str:
     if DECIMAL.fullmatch(number):
         return f"{what} overflows float64; divide it by a power of ten"
     return f"{what} is not a decimal number such as -2, 0.5 or 1e-3"
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# Writing
-# ---------------------------------------------------------------------------------------------------------------------
-
-
-def write_svmlight(stream: BinaryIO, X: Any, y: ArrayLike) -> None:
-    """Write examples such that reading gives every number back, bit for bit.
-
-    Column j becomes index j. A sparse matrix is written as it is stored, a dense one without its zeros; columns behind
-    the last entry are not written, so the number of columns may come back smaller.
-
-    >>> import io
-    >>> text = io.BytesIO()
-    >>> write_svmlight(text, [[0.5, 0.0], [0.0, 0.1]], [1, -1])
-    >>> text.getvalue()
-    b'1 0:0.5\\n-1 1:0.1\\n'
-    """
-    rows, labels = as_rows(X), np.asarray(y)
-    if labels.shape != (rows.n_rows,):
-        raise ValueError(f"X has {rows.n_rows} rows, but y has shape {labels.shape}; give one label for each row")
-    for i, label in enumerate(labels.tolist()):
-        columns, values = _entries_of(rows, i)
-        if not math.isfinite(label) or not np.isfinite(values).all():
-            raise ValueError(f"row {i} or its label is not finite; impute or drop missing values before writing")
-        pairs = zip(columns.tolist(), values.tolist(), strict=True)
-        line = " ".join([repr(label), *(f"{column}:{value!r}" for column, value in pairs)])
-        stream.write(line.encode() + NEWLINE)
-
-
-def _entries_of(rows: Rows, row: int) -> tuple[NDArray[Any], NDArray[Any]]:
-    if rows.is_sparse:
-        data, indices, indptr = rows.matrix
-        entries = slice(int(indptr[row]), int(indptr[row + 1]))
-        return indices[entries], data[entries]
-    x = rows.matrix[row]
-    columns = np.flatnonzero((x != 0) | np.signbit(x))
-    return columns, x[columns]

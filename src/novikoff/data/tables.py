@@ -1,7 +1,7 @@
 """Tables: their columns, the types of these, and where a record stands in its file.
 
-Whatever a file has, columns come in few types: null, int64, uint64, double, bool, string, dates and times; others (such
-as nested values) are handed on as they are, for the encoding to refuse or to ignore. A column that has whole numbers in
+Columns come in few types: null, int64, uint64, double, bool, string, dates and times; others (such as nested values)
+are handed on as they are, for the encoding to refuse or to ignore. A column that has whole numbers in
 one place and fractions in another has fractions; in a text file, one that has numbers and words has words. So the type
 of a column depends on all of its values, and on nothing else: not on the order of the records, nor on the blocks in
 which they are read.
@@ -75,8 +75,19 @@ def joined_type(one: "pa.DataType", other: "pa.DataType", *, as_text: bool) -> "
     return pa.string() if as_text else None
 
 
+def check_same_names(found: Iterable[str], file: str, known: Iterable[str], first: str) -> None:
+    """Files of one data set have the same columns, in any order; those of the first are known."""
+    names, before = list(found), list(known)
+    for name in before:
+        if name not in names:
+            raise ValueError(f"{file} has no column {name!r}, but {first} has; {nearest(name, names)}")
+    for name in names:
+        if name not in before:
+            raise ValueError(f"{file} has a column {name!r}, but {first} has not; {nearest(name, before)}")
+
+
 def read_days(text: Any) -> Any:
-    """Dates and times that came as text, in whatever precision and with or without a zone, as Arrow has them.
+    """Dates and times that came as text, in any precision and with or without a zone, as Arrow has them.
 
     >>> import pyarrow as pa
     >>> print(read_days(pa.array(["2020-01-01"])).type, read_days(pa.array(["2020-01-01T06:00:00.25+01:00"])).type)
@@ -129,7 +140,7 @@ def sort_of_number(kind: "pa.DataType | None") -> str | None:
 def cast_columns(columns: "pa.RecordBatch", types: Types) -> "pa.RecordBatch":
     """The columns named in `types`, in that order, and of these types where possible.
 
-    What cannot be cast stays as it is: whoever needs it otherwise can say in which row it is wrong.
+    What cannot be cast stays as it is; an encoding then reports the row.
     """
     import pyarrow as pa
 
@@ -196,7 +207,7 @@ def _labels(column: "pa.Array", label: str, records: Records) -> NDArray[Any]:
 
 
 def check_label(label: str, names: Iterable[str], file: str) -> None:
-    """Refuse a label that is no column, with the nearest name."""
+    """Refuse a label that is not a column, with the nearest name."""
     names = list(names)
     if label in names:
         return

@@ -1,4 +1,4 @@
-"""Text from strangers, made safe to show: what is invisible, or commands a terminal, is written as an escape."""
+"""Untrusted text, made safe to show: invisible characters and terminal commands are written as escapes."""
 
 import unicodedata
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from novikoff.data.batches import Records
 from novikoff.data.delimited import Piece
 from novikoff.data.jsonlines import pieces
-from novikoff.data.streams import FileSource
+from novikoff.data.streams import FileSource, OpenedFile
 from novikoff.data.tables import Types, as_numpy, nearest, records_of
 from novikoff.engine.ahead import ahead
 
@@ -33,18 +33,12 @@ BLANKS = r"[ \t]+"
 
 
 def look(
-    stream: Any,
-    source: FileSource,
-    types: dict[str, "pa.DataType"],
-    block_bytes: int,
-    only: Collection[str] | None = None,
-    words: Collection[str] = (),
-    n_jobs: int | None = 1,
+    file: OpenedFile, types: dict[str, "pa.DataType"], only: Collection[str] | None, words: Collection[str]
 ) -> Iterator[Records]:
     """All namespaces as each piece shows them, or some; meanwhile `types` becomes their types, and the label's."""
     import pyarrow as pa
 
-    for records in _parsed(stream, source, block_bytes, None, n_jobs):
+    for records in _parsed(file, None):
         names = [name for name in records.columns.schema.names if only is None or name in only]
         for field in map(records.columns.schema.field, names):
             known = types.get(field.name, pa.null())
@@ -52,23 +46,20 @@ def look(
         yield records_of(records.columns.select(names), records.file, records.line, True)
 
 
-def read_records(
-    stream: Any, source: FileSource, types: Types, block_bytes: int, n_jobs: int | None = 1
-) -> Iterator[Records]:
+def read_records(file: OpenedFile, types: Types) -> Iterator[Records]:
     """The namespaces in `types`; those that a piece does not have are empty."""
-    return _parsed(stream, source, block_bytes, types, n_jobs)
+    return _parsed(file, types)
 
 
-def _parsed(
-    stream: Any, source: FileSource, block_bytes: int, types: Types | None, n_jobs: int | None
-) -> Iterator[Records]:
+def _parsed(file: OpenedFile, types: Types | None) -> Iterator[Records]:
+    source = file.source
+
     def parsed(piece: Piece) -> Records:
         columns = _columns(piece, source)
-        return records_of(
-            columns if types is None else _as_asked(columns, types, source), source.name, piece.line, True
-        )
+        asked = columns if types is None else _as_asked(columns, types, source)
+        return records_of(asked, source.name, piece.line, True)
 
-    return ahead(parsed, pieces(stream, source, block_bytes), n_jobs)
+    return ahead(parsed, pieces(file), file.n_jobs)
 
 
 def _as_asked(columns: "pa.RecordBatch", types: Types, source: FileSource) -> "pa.RecordBatch":
@@ -91,12 +82,8 @@ def _columns(piece: Piece, source: FileSource) -> "pa.RecordBatch":
     import pyarrow as pa
     from pyarrow import compute
 
-    try:
-        text = pa.scalar(piece.text.decode().replace("\r\n", "\n").rstrip("\n"))
-    except UnicodeDecodeError as error:
-        line = piece.line + piece.text.count(b"\n", 0, error.start)
-        raise ValueError(f"{source.name}, line {line}: not UTF-8; convert the file, for example with iconv") from None
-    lines = compute.split_pattern(pa.array([text.as_py()]), "\n").flatten()
+    text = piece.decoded(source.name).replace("\r\n", "\n").rstrip("\n")
+    lines = compute.split_pattern(pa.array([text]), "\n").flatten()
     try:
         parts = compute.split_pattern(lines, "|")
         counts = as_numpy(compute.list_value_length(parts))
@@ -222,9 +209,7 @@ def _is_word(value: str) -> bool:
     return bool(value) and ":" not in value and not NOT_FINITE.fullmatch(value)
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# What is wrong
-# ---------------------------------------------------------------------------------------------------------------------
+# -- what is wrong ----------------------------------------------------------------------------------------------------
 
 
 def _complaint(line: str) -> str | None:

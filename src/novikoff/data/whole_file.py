@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all: whatever happens, a path has its old content or all of the new.
+"""Files that are written whole or not at all: a path has its old content or all of the new.
 
 What is written goes to a file beside it, named like it with a dot in front and `.part` behind. It is synced to the disk
 and then takes the name, which is one step of the file system. If writing fails, it is removed. Only a process that is
@@ -44,7 +44,7 @@ class WholeFile:
                 self._file = open(self.path, "wb")
                 return self
             partial = self.path.with_name(f".{self.path.name[:SHOWN_NAME]}.{secrets.token_hex(8)}.part")
-            # From the first byte on, nobody may read who could not read the file that it replaces.
+            # From the first byte on, it has the permissions of the file that it replaces.
             permissions = 0o666 if mode is None else stat.S_IMODE(mode)
             binary = getattr(os, "O_BINARY", 0)
             descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | binary, permissions)
@@ -101,6 +101,8 @@ class WholeFile:
             self._partial.unlink(missing_ok=True)
 
     def _could_not_write(self, error: OSError) -> NoReturn:
+        if error.__cause__ is not None:
+            raise error  # it comes from here
         why = error.strerror or str(error)
         how = "make room there, or choose another folder"
         if self.path.is_dir():

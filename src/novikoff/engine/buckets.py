@@ -1,7 +1,7 @@
 """Words of texts, and pairs of neighbouring words, by the buckets into which their CRC-32 puts them.
 
 A word is a run of letters and digits, in lower case. A pair is two words with a blank between them. To a kernel, every
-byte beyond ASCII belongs to a word: whoever calls it has put blanks in place of what does not.
+byte beyond ASCII belongs to a word: the caller has put blanks in place of what does not.
 
 The checksum of a word, and that of the pair which it ends, grow with every byte. So texts are read once, and no word is
 copied but into `clean`, where the words of a text stand with one blank between them, and pairs stand by themselves.
@@ -77,7 +77,7 @@ class FoundWords(NamedTuple):
 
 
 def room_for_words(n_bytes: int, n_rows: int) -> FoundWords:
-    """Arrays for whatever texts may hold: a word has a byte at least, and one behind it, unless it ends a text."""
+    """Arrays for all that texts may hold: a word has a byte at least, and one behind it, unless it ends a text."""
     rows, buckets, starts, stops = (np.empty(n_bytes + n_rows, dtype=np.int32) for _ in range(4))
     keys = np.empty(n_bytes + n_rows, dtype=np.int64)
     return FoundWords(rows, buckets, keys, starts, stops, np.empty(n_bytes + n_rows, dtype=np.uint8))

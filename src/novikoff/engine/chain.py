@@ -1,4 +1,4 @@
-"""The perceptron's hot loop on label sequences: Viterbi guesses, and a mistake is mended."""
+"""The perceptron's hot loop on label sequences: Viterbi guesses, and a mistake is corrected."""
 
 from typing import NamedTuple
 

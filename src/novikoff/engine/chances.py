@@ -27,8 +27,30 @@ def clopper_pearson(errors: int, n: int, confidence: float = 0.95) -> tuple[floa
 
     doubt = (1.0 - confidence) / 2.0
     lower = 0.0 if errors == 0 else float(betaincinv(errors, n - errors + 1, doubt))
-    upper = 1.0 if errors == n else float(betaincinv(errors + 1, n - errors, 1.0 - doubt))
-    return lower * (1.0 - ROUNDING), raised(upper)
+    return lower * (1.0 - ROUNDING), binomial_chance_at_most(errors, n, doubt)
+
+
+def binomial_chance_at_most(errors: int, n: int, doubt: float) -> float:
+    """The upper end alone: the chance of an error, after `errors` in n independent trials; 1 after none.
+
+    >>> round(binomial_chance_at_most(0, 149, 0.05), 4), binomial_chance_at_most(0, 0, 0.05)
+    (0.0199, 1.0)
+    """
+    if errors >= n:
+        return 1.0
+    from scipy.special import betaincinv
+
+    return raised(float(betaincinv(errors + 1, n - errors, 1.0 - doubt)))
+
+
+def trials_needed(chance: float, doubt: float) -> int:
+    """The fewest trials, all without an error, that prove so small a chance: ln(doubt)/ln(1 - chance), rounded up.
+
+    >>> trials_needed(0.02, 0.05), trials_needed(0.01, 0.05)
+    (149, 299)
+    """
+    n = math.ceil(math.log(doubt) / math.log1p(-chance))
+    return n if binomial_chance_at_most(0, n, doubt) <= chance else n + 1
 
 
 def mean_chance_at_most(errors: float, n: float, doubt: float) -> float:

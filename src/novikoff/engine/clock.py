@@ -106,7 +106,7 @@ class Clock:
         return Clock(min(self.left(), seconds), self.now, self.told)
 
     def tell(self, what: str) -> None:
-        """Say what is being done, to whoever waits for it."""
+        """Say what is being done."""
         if self.told is not None:
             self.told(what)
 

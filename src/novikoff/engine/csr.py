@@ -2,7 +2,7 @@
 
 A matrix may name an entry several times, and its value is then the sum. SciPy adds up in the order in which the parts
 are stored, and rounds on the way; another program that adds up otherwise sees another matrix. Here the value of a
-repeated entry is the correctly rounded sum, whatever the order.
+repeated entry is the correctly rounded sum, in any order.
 """
 
 import math
@@ -32,7 +32,7 @@ def as_csr(X: Any) -> Any:
 def without_repeats(csr: Any) -> Any:
     """The same CSR matrix with ascending columns and every entry once, its value the correctly rounded sum.
 
-    One that is like that already is returned as it is, and no other is changed. Sums are float64, whatever the parts
+    One that is like that already is returned as it is, and no other is changed. Sums are float64, also if the parts
     were, so that they do not depend on the precision in which these were stored.
 
     >>> from scipy.sparse import csr_array

@@ -95,23 +95,28 @@ class Emissions(NamedTuple):
 
     def entries(self) -> tuple[NDArray[np.int32], NDArray[np.uint16], NDArray[np.float64]]:
         """Features, labels and weights that are not 0, by feature and label."""
-        parts = [self._entries(first) for first in range(0, max(len(self.blocks), 1), AT_ONCE)]
-        features, labels, values = (np.concatenate(part) for part in zip(*parts, strict=True))
-        return features, labels, values
+        features, places = self.places(self.values != 0.0)
+        return features, self.labels[places], self.values[places]
 
-    def _entries(self, first: int) -> tuple[NDArray[np.int32], NDArray[np.uint16], NDArray[np.float64]]:
+    def places(self, wanted: NDArray[np.bool_]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """The wanted places of the pool with their features, by feature and label."""
+        parts = [self._places(first, wanted) for first in range(0, max(len(self.blocks), 1), AT_ONCE)]
+        features, places = (np.concatenate(part) for part in zip(*parts, strict=True))
+        return features, places
+
+    def _places(self, first: int, wanted: NDArray[np.bool_]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """The same of some features: all of them at once would take much more memory."""
         blocks = self.blocks[first : first + AT_ONCE].astype(np.int64)
         ends = np.cumsum(blocks[:, 1])
         features = np.repeat(np.arange(first, first + len(blocks), dtype=np.int32), blocks[:, 1])
         places = np.arange(len(features)) + np.repeat(blocks[:, 0] - ends + blocks[:, 1], blocks[:, 1])
-        stay = self.values[places] != 0.0
+        stay = wanted[places]
         features, places = features[stay], places[stay]
         keys = (features.astype(np.int64) << 16) | self.labels[places]
         if np.any(keys[1:] < keys[:-1]):
             order = np.argsort(keys, kind="stable")  # nearly in order already, which this kind of sorting makes use of
             features, places = features[order], places[order]
-        return features, self.labels[places], self.values[places]
+        return features, places
 
     def table(self, n_labels: int) -> NDArray[np.float64]:
         """All weights as a table of features x labels; for few of them, and to look at."""
@@ -127,12 +132,21 @@ class Emissions(NamedTuple):
         """The same weights with twice the room."""
         return self._replace(labels=twice_as_long(self.labels), values=twice_as_long(self.values))
 
+    def with_room(self, room: int) -> "Emissions":
+        """The same weights with room for so many."""
+        size = max(room, self.values.size)
+        return self._replace(labels=_padded(self.labels, size), values=_padded(self.values, size))
+
 
 def twice_as_long(pool: NDArray[Any]) -> NDArray[Any]:
     """A pool with zeros behind it: memory that is not touched before it is used."""
     if pool.size >= MOST_PLACES:
         raise MemoryError(f"{pool.size:,} weights are all that a chain can hold")
-    longer = np.zeros(min(2 * pool.size, MOST_PLACES), dtype=pool.dtype)
+    return _padded(pool, min(2 * pool.size, MOST_PLACES))
+
+
+def _padded(pool: NDArray[Any], size: int) -> NDArray[Any]:
+    longer = np.zeros(size, dtype=pool.dtype)
     longer[: pool.size] = pool
     return longer
 

@@ -4,7 +4,9 @@
 a second to be loaded, and more to compile what it has not compiled before. So small work is interpreted: as long as the
 numbers that were looked at are fewer than `PATIENCE` in all, which takes less time than loading Numba would. Nothing
 else depends on it: both ways return the same bits, which is one of the laws (`tests/laws`). Once Numba is loaded, a
-kernel that lies compiled in its cache is used however little there is to do: loading it takes some milliseconds.
+kernel that lies compiled in its cache is used however little there is to do: loading it takes some milliseconds. Each
+of the others is interpreted until it has looked at `OWN_PATIENCE` numbers, so that only loops with much to do are
+compiled.
 
 *What.* `jit` makes a kernel of a function that is called from outside. What kernels call is a `part` of them, or, where
 dense and sparse rows differ, two loops `by_layout`.
@@ -34,6 +36,9 @@ from novikoff.engine.clock import announce, paused, watchers, wipe_announcement
 
 # How many numbers are looked at in plain Python before it pays to load Numba: about a quarter of a second.
 PATIENCE = 1_000_000
+
+# And how many by each kernel from then on: less time than compiling a small one takes.
+OWN_PATIENCE = 200_000
 
 _patience: float = PATIENCE
 _lock = threading.RLock()
@@ -91,17 +96,18 @@ class Kernel:
         self.function, self.work, self.size, self.allocates = function, work, size, allocates
         self._kept: dict[Any, bool] = {}  # whether the cache has it, by the types of the arguments
         self._was_there = {Size.SMALL: False, Size.LARGE: True}
+        self._own_patience: float = OWN_PATIENCE
 
     def __call__(self, *arguments: Any) -> Any:
         if self.size is None:
-            is_small = not self._is_used(arguments) and _is_small(self.work(*arguments))
+            is_small = not self._is_used(arguments) and self._is_small(self.work(*arguments))
         else:
             is_small = self._was_missing(self.size(*arguments), arguments)
         return self._interpreted(*arguments) if is_small else self.compiled(*arguments)
 
     def for_parts(self, work: float) -> Callable[..., Any]:
         """What to call for every part of some work."""
-        if self.size is None and (_patience == math.inf or not self.is_loaded) and _is_small(work):
+        if self.size is None and (_patience == math.inf or not self.is_loaded) and self._is_small(work):
             return lambda *arguments: (self.compiled if self._is_used(arguments) else self._interpreted)(*arguments)
         return self.compiled
 
@@ -119,6 +125,17 @@ class Kernel:
             self._was_there[size] = self._is_used(arguments) or (size is Size.MEDIUM and self._is_kept(arguments))
         return not self._was_there[size]
 
+    def _is_small(self, work: float) -> bool:
+        """Whether there is patience for so much work; if so, it is spent."""
+        global _patience
+        if work <= _patience < math.inf:
+            _patience -= work
+            return True
+        if work > self._own_patience or _patience in (0, math.inf):
+            return _patience == math.inf and work < math.inf
+        self._own_patience -= work
+        return True
+
     def _is_kept(self, arguments: tuple[Any, ...]) -> bool:
         """Whether Numba's cache has it for arguments of this kind."""
         kind = tuple(map(self.compiled.typeof_pyval, arguments))
@@ -134,7 +151,7 @@ class Kernel:
 
     @cached_property
     def compiled(self) -> Any:
-        """Numba's kernel, which compiles itself for every kind of arguments that it has not met."""
+        """Numba's kernel, which compiles itself for every kind of arguments that it has not seen."""
         with _lock, paused():
             return _loaded()(self.function, self.allocates)
 
@@ -213,15 +230,6 @@ def patience(numbers: float) -> Iterator[None]:
         yield
     finally:
         _patience = before
-
-
-def _is_small(work: float) -> bool:
-    """Whether there is patience for so much work; if so, it is used up by it."""
-    global _patience
-    if work > _patience or work == math.inf:
-        return False
-    _patience -= work
-    return True
 
 
 def _numbers(*arguments: Any) -> int:

@@ -1,7 +1,7 @@
 """Scores of rows, dense or CSR, that decide: a score is the float64 sum of a row's products in column order.
 
 The fastest order is used where its rounding cannot decide; where it could, the row is scored again in column order, in
-whatever order its entries are stored. So the same values make the same decisions in every layout, bit for bit.
+any order of storage. So the same values make the same decisions in every layout, bit for bit.
 """
 
 import numpy as np
@@ -64,7 +64,7 @@ def _sparse_deciding_dot(X, row, w):
 deciding_dot = by_layout(
     dense_dot,
     _sparse_deciding_dot,
-    "<x, w>, added up from the first column to the last, in whatever order they are stored.",
+    "<x, w>, added up from the first column to the last, in any order of storage.",
     allocates=True,
 )
 
@@ -99,7 +99,7 @@ def _sparse_deciding_squares(X, row):
 deciding_squares = by_layout(
     dense_careful_squares,
     _sparse_deciding_squares,
-    "<x, x>, added up carefully from the first column to the last, in whatever order they are stored.",
+    "<x, x>, added up carefully from the first column to the last, in any order of storage.",
     allocates=True,
 )
 

@@ -6,13 +6,13 @@ y<x, v> - ||x|| ||w - v||. So the row is right as long as the weights have moved
 
 To look ahead is to find the slack of every row under the weights as they are. Nothing is learned meanwhile, so the
 order does not matter: rows are read as they lie in memory, on all cores. After that, one thread goes through the steps
-of the epoch in order. It scores only rows whose slack is used up, as `binary_epoch` would, and learns what that would
+of the epoch in order. It scores only rows whose slack is exhausted, as `binary_epoch` would, and learns what that would
 learn: the same mistakes, the same bits.
 
-Rows whose slack is used up would be scored in every epoch from then on. So once many have been, the weights as they are
-are kept beside the earlier ones, and a row that is scored gets new slack, under the last weights that were kept: every
-row goes by one of these `ReferenceWeights`, and how far the weights have moved is known for each. After a few of them
-it is time to look ahead again.
+Rows whose slack is exhausted would be scored in every epoch from then on. So once many have been, the weights as they
+are are kept beside the earlier ones, and a row that is scored gets new slack, under the last weights that were kept:
+every row goes by one of these `ReferenceWeights`, and how far the weights have moved is known for each. After a few of
+them it is time to look ahead again.
 
 Where mistakes are too frequent for that to pay, `binary_epoch` does the work. Everything is decided by counts, so that
 a run takes the same way every time.

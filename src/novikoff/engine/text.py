@@ -66,7 +66,7 @@ class Parsed(NamedTuple):
 
 
 def room_for(n_bytes: int) -> Lines:
-    """Arrays for whatever so many bytes of text may hold.
+    """Arrays for all that so many bytes of text may hold.
 
     A row takes two bytes at least, a pair with the blank before it four, a number that waits twenty. What stays unused
     is never touched, and costs addresses, not memory.

@@ -37,16 +37,18 @@ ELSEWHERE = {
 # Methods that other libraries have.
 NO_CHANCES = (
     "a perceptron knows no probabilities, and none are made up; predict_with_scores has the margin by which the best "
-    "label sequence beats the second best, and predict_best the k best with their scores"
+    "label sequence beats the second best, and predict_best the k best with their scores; review proves which label "
+    "sequences need no person (docs/how-to/review.md)"
 )
 CALIBRATE = (
     "a perceptron has scores, and no probabilities; sklearn.calibration.CalibratedClassifierCV makes probabilities of "
-    "its decision_function, on rows of their own"
+    "its decision_function, on rows of their own. docs/how-to/probabilities.md shows how, also with venn-abers and "
+    "MAPIE; docs/how-to/review.md proves which predictions need no person"
 )
 
 
 def foreign_parameter_hint(estimator: str, own: set[str], given: dict[str, object]) -> str | None:
-    """What to say to whoever passes parameters of another library; None if there are none among them.
+    """What to say of parameters of another library; None if there are none among them.
 
     >>> foreign_parameter_hint("Perceptron", {"max_iter"}, {"n_epochs": 5})
     'Perceptron has no parameter n_epochs: it is called max_iter here, and a run that needs fewer stops by itself'

@@ -102,7 +102,7 @@ class KernelPerceptron(ClassifierShell):
         it is full, a mistake adds its projection on the span of the rows there are (the Projectron). With
         one, mistakes are forgotten, so there is no claim about margins, and no vote.
     held_out : float or None
-        The share of the rows that have no say in anything; how many of them `fit` gets wrong is counted in the end, and
+        The fraction of the rows to hold out; how many of them `fit` gets wrong is counted in the end, and
         `run_` says what follows for new ones.
     record_mistakes : bool
         Whether to keep the row of every mistake in `mistake_rows_`.
@@ -159,7 +159,7 @@ class KernelPerceptron(ClassifierShell):
         shuffle: bool = True,
         random_state: Any = None,
         tie: Tie = "mistake",
-        lead: Lead = 0.0,
+        lead: Lead = "auto",
         min_margin: float | None = None,
         time_limit: float | None = None,
         scale: Scale = "auto",
@@ -240,7 +240,7 @@ class KernelPerceptron(ClassifierShell):
     # -- predicting ---------------------------------------------------------------------------------------------------
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """The score of every row; for a vote, the share of the votes. Block by block, in bounded memory.
+        """The score of every row; for a vote, the fraction of the votes. Block by block, in bounded memory.
 
         Of two classes, the second has the scores of 0 and above. With more, there is one column a class.
         """

@@ -40,6 +40,7 @@ from novikoff.learn.linear.files import learn_from
 from novikoff.learn.linear.memory import LinearMemory, columns_to_keep
 from novikoff.learn.linear.model import LinearModel
 from novikoff.learn.linear.space import grow, learn_online, perceptron
+from novikoff.learn.review import voided
 from novikoff.options import ClassWeight, Lead, MaxIter, Options, Readout, Scale, Tie, check_options
 
 if TYPE_CHECKING:
@@ -56,19 +57,18 @@ class Perceptron(ClassifierShell):
     """The perceptron: on a mistake, add the example. Binary, and multiclass by argmax.
 
     Block's and Novikoff's theorem (1962): if the examples have length at most R and some unit vector separates them
-    with margin gamma, it makes at most (R/gamma)^2 mistakes, whatever their number, dimension and order; with more than
-    two classes at most 2 (R/gamma)^2, gamma being the multiclass margin under weights with ||W|| = 1. Every run leaves
-    a record, `run_`, that says what happened and what it proves.
+    with margin gamma, it makes at most (R/gamma)^2 mistakes, regardless of their number, dimension and order; with more
+    than two classes at most 2 (R/gamma)^2, gamma being the multiclass margin under weights with ||W|| = 1. Every run
+    leaves a record, `run_`, that says what happened and what it proves.
 
     Instead of a matrix and labels, `fit` takes a data set that need not fit into memory: a reader
     (`novikoff.data.read("cars.csv", label="sport")`), or any iterable of batches, each a pair (X, y). So do `predict`,
     `decision_function` and `score`. `shuffle` then permutes blocks of rows, and the rows within each. Blocks are kept
     in a temporary file where Python puts such files (set the environment variable TMPDIR to choose).
 
-    A table of pandas, polars or pyarrow is encoded as its file would be: numbers are scaled (unless scale=False), a
-    missing value counts as the mean, and words become features of their own. A model of a table encodes whatever it is
-    given, also an array or a list: its columns must then be those of the table, in their order. A table of pandas that
-    has numbers only, in columns that are numbered and not named, is an array.
+    A table of pandas, polars or pyarrow is encoded as its file would be: a missing value counts as the mean, and words
+    become features of their own. A table of numbers alone gives the model that an array of them gives. A model of a
+    table encodes every input, also an array or a list: its columns must then be those of the table, in their order.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ class Perceptron(ClassifierShell):
         every epoch until they got no fewer for `n_iter_no_change` epochs, and then learns all rows for the best number.
         (scikit-learn keeps the weights that were learned without the validation rows.)
     validation_fraction : float
-        The fraction of the rows that `early_stopping` puts aside.
+        The fraction of the rows that `early_stopping` validates on.
     shuffle : bool
         Whether `fit` visits the rows in a new random order in each epoch. `partial_fit` never does.
     random_state : int, RandomState or None
@@ -103,24 +103,24 @@ class Perceptron(ClassifierShell):
         Whether a score of 0 is a mistake for either label (the theorem's rule), or predicts the second class.
     lead : float or "auto"
         By how much an example must be right so as not to be learned, in units of R^2 (of 2 R^2 over the best other of
-        many classes); R is the longest example so far. 0 is the perceptron of the textbook. With tau > 0 there are at
+        many classes); R is the longest example so far. 0 is the standard perceptron. With tau > 0 there are at
         most (1 + 2 tau) (R/gamma)^2 updates, mistakes and narrow ones together, and when none is left, the last weights
         have a margin of at least gamma tau/(1 + 2 tau). A tie is then a mistake, whatever `tie` says. With "auto",
-        the rows choose: small tables by five folds, others by one half of them, where a lead must be better than none
-        by two standard errors. Fewer than 50 rows, `readout="last"`, and one epoch in the order given take 0; so does
-        `partial_fit`, unless a `fit` came before. `lead_` has what was taken.
+        the rows choose: tables of 8,193 to 16,384 numbers by five folds, others by one half of the rows, where a lead
+        must be better than none by two standard errors. Fewer than 50 rows, `readout="last"`, and one epoch in the
+        order given take 0; so does `partial_fit`, unless a `fit` came before. `lead_` has what was taken.
     min_margin : float or None
         Stop as soon as the run proves that no separator has this margin.
     time_limit : float or None
         Stop after so many seconds.
     scale : bool or "auto"
-        Whether to standardise the columns (zero mean, unit variance) (sparse columns are divided, and not
-        centred). The scales are in the model: `predict` takes rows as they are, and `coef_` and `intercept_` are those
-        of the columns of an array as given. R and margins are those of the scaled rows. "auto" scales tables, and the
-        columns of a dense array if the numbers of one, zeros apart, are on average more than 10 times as large as those
-        of another, or lie within a factor of 2 of each other; `run_` says why. Without an intercept, and with
-        `readout="last"`, "auto" scales no array. `partial_fit` scales arrays only if it is to: then the scales are
-        those of the first rows. Batches of arrays are never scaled.
+        Whether to standardise the columns (zero mean, unit variance); sparse columns are divided, and not centred. The
+        scales are in the model: `predict` takes rows as they are, and `coef_` and `intercept_` are those of the columns
+        as given. R and margins are those of the scaled rows. With "auto" the numbers decide, in arrays, frames and
+        files alike: columns are scaled if the numbers of one, zeros apart, are more than 10 times as large as those of
+        another (root mean squares), or lie within a factor of 2 of each other; `run_` says why. Numbers beside words
+        and missing values are always scaled, sparse rows never. Without an intercept, and with `readout="last"`, "auto"
+        leaves numbers alone as they are; so do `partial_fit`, which would have to know all rows, and batches of arrays.
     class_weight : dict, "balanced" or None
         Numbers by which the examples of a class are multiplied before they are learned, so that a mistake about a rare
         class moves the weights further; "balanced" is n/(classes x rows of the class). R, margins and bounds are then
@@ -131,8 +131,8 @@ class Perceptron(ClassifierShell):
     record_mistakes : bool
         Whether to keep the row of every mistake in `mistake_rows_`, and the class taken instead in `mistake_guesses_`.
     held_out : float or None
-        The share of the rows, drawn at random, that `fit` puts aside. They have no say in anything; the errors on them
-        are counted in the end, and `run_` says what follows for new rows.
+        The fraction of the rows, drawn at random, that `fit` holds out. They are not used for training; the errors on
+        them are counted in the end, and `run_` says what follows for new rows.
     n_jobs : int or None
         How many threads to use where the order of rows does not matter: measuring, looking ahead and counting errors in
         `fit`, and predicting. -1 is all cores; None is all cores that this process may use, which are fewer in a worker
@@ -208,7 +208,7 @@ class Perceptron(ClassifierShell):
         random_state: Any = None,
         eta0: float = 1.0,
         tie: Tie = "mistake",
-        lead: Lead = 0.0,
+        lead: Lead = "auto",
         min_margin: float | None = None,
         time_limit: float | None = None,
         scale: Scale = "auto",
@@ -276,7 +276,8 @@ class Perceptron(ClassifierShell):
             elif rows is not None and learned.mistakes is not None:
                 learned = replace(learned, mistakes=learned.mistakes.numbered(rows))
             names = None if comes_in_batches(X) else self._feature_names()
-            self._hold(LinearModel.of(learned, self.get_params(deep=False), feature_names=names))
+            review = voided(self.model_.review) if goes_on else None
+            self._hold(LinearModel.of(learned, self.get_params(deep=False), feature_names=names, review=review))
         end_run(self, learned.run, TINY_MARGINS if len(self.classes_) == 2 and learned.run.cycle is None else "")
         return self
 
@@ -315,7 +316,7 @@ class Perceptron(ClassifierShell):
     # -- predicting ---------------------------------------------------------------------------------------------------
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """The score of every row times eta0; for a vote, the share of the votes.
+        """The score of every row times eta0; for a vote, the fraction of the votes.
 
         Of two classes, the second has the scores of 0 and above. With more, there is one column a class. Scores are
         added up in column order, so dense and sparse rows of the same values have the same scores, bit for bit.
@@ -363,7 +364,7 @@ class Perceptron(ClassifierShell):
         if self.readout == "vote":
             raise AttributeError('a vote has no weights of its own; read out the "average" or the "last" ones')
         model = self._fitted()
-        scaling = None if model.encoding is None else model.encoding.scaling
+        scaling = None if model.encoding is None else model.encoding.scales
         return model.weights() if scaling is None else scaling.for_given(model.weights())
 
     def _fitted(self) -> LinearModel:

@@ -8,8 +8,8 @@ from sklearn.utils.validation import check_is_fitted
 from novikoff.estimators.elsewhere import NO_CHANCES
 from novikoff.estimators.shell import Absent, Shell, all_or_nothing, end_run, seed_of
 from novikoff.learn.chain.space import SequenceRun
-from novikoff.learn.chain.tagger import Constraint, LabelWeight, ScoredLabels, Tagger, learn_tagger
-from novikoff.learn.epochs import Watcher
+from novikoff.learn.chain.tagger import Constraint, LabelWeight, ScoredLabels, Tagger, learn_online, learn_tagger
+from novikoff.learn.epochs import Watcher, put_off_interrupt
 from novikoff.options import Lead, MaxIter, Readout
 
 
@@ -27,9 +27,10 @@ class SequencePerceptron(Shell):
     templates : list of str or None
         Which parts of a token and its neighbours are features: `"w[0]"`, `"w[-1]|w[0]"`, `"suffix2(w[0])"`,
         `"p[-1]|shape(w[0])"`, or as CRF++ writes them, `"U05:%x[-1,0]/%x[0,0]"`. Tokens are then words, mappings from
-        column to value, tuples whose places `columns` names, or `Sentences` read from a file. If `columns` are named,
-        there are default templates. Without templates and columns, tokens are words, lists of attributes or mappings,
-        as sklearn-crfsuite takes them, or a sequence is an array of numbers, one row a token.
+        column to value, tuples whose places `columns` names, or `Sentences` read from a file. `Sentences`, and
+        tokens whose `columns` are named, have default templates (`default_templates`), by all columns but that of the
+        labels. Other tokens without templates are words, lists of attributes or mappings, as sklearn-crfsuite takes
+        them, or a sequence is an array of numbers, one row a token.
     columns : str or sequence of str
         The names of the places, if tokens are tuples; those that default templates look at, or that CRF++ numbers. A
         token that is a string has one column, the first or only one: the word itself. It is never read letter by
@@ -49,11 +50,11 @@ class SequencePerceptron(Shell):
     early_stopping : bool
         Choose the number of epochs by the wrong labels on validation sequences; then all are learned.
     validation_fraction : float
-        The fraction of the sequences that `early_stopping` puts aside.
+        The fraction of the sequences that `early_stopping` validates on.
     n_iter_no_change : int
         The number of epochs without improvement before `early_stopping` stops.
     held_out : float or None
-        The share of the sequences that have no say in anything; how many of them are labelled wrong is counted in the
+        The fraction of the sequences to hold out; how many of them are labelled wrong is counted in the
         end, and `run_` says what follows for new ones.
     cost : float
         What every wrong label gets on top while learning, so that the right sequence must win by a margin. Mistakes are
@@ -69,6 +70,10 @@ class SequencePerceptron(Shell):
         Stop after an epoch that proves that no weights separate with this margin.
     time_limit : float or None
         Stop after so many seconds.
+    warm_start : bool
+        Whether `fit` goes on from the weights learned so far. Features and labels that are new are added, and the
+        mistakes of all calls together stay within one bound, which `run_` states. `held_out` and `early_stopping` need
+        a new start.
     record_mistakes : bool
         Whether to keep the wrong labels of every mistake in `mistake_guesses_`; learning is then slower.
 
@@ -118,11 +123,12 @@ class SequencePerceptron(Shell):
         n_iter_no_change: int = 5,
         held_out: float | None = None,
         cost: float = 0.0,
-        lead: Lead = 0.0,
+        lead: Lead = "auto",
         shuffle: bool = True,
         random_state: Any = None,
         min_margin: float | None = None,
         time_limit: float | None = None,
+        warm_start: bool = False,
         record_mistakes: bool = False,
     ) -> None:
         self.templates = templates
@@ -141,6 +147,7 @@ class SequencePerceptron(Shell):
         self.random_state = random_state
         self.min_margin = min_margin
         self.time_limit = time_limit
+        self.warm_start = warm_start
         self.record_mistakes = record_mistakes
 
     def fit(self, X: Any, y: Sequence[Sequence[Hashable]], *, watch: Watcher | None = None) -> Self:
@@ -150,10 +157,26 @@ class SequencePerceptron(Shell):
         what was learned so far, and the interrupt is raised again.
         """
         with all_or_nothing(self):
-            options = self.get_params(deep=False)
-            options["random_state"] = seed_of(options["random_state"])
-            self.model_ = learn_tagger(X, y, **options, watch=watch)
+            start = self.model_ if self.warm_start and self.__sklearn_is_fitted__() else None
+            self.model_ = learn_tagger(X, y, **self._options(), start=start, watch=watch)
         end_run(self, self.run_)
+        return self
+
+    def partial_fit(self, X: Any, y: Sequence[Sequence[Hashable]], classes: Sequence[Hashable] | None = None) -> Self:
+        """Learn the sequences once, in the order given: online learning.
+
+        Features that are new are added; `min_count` counts those of this call. Labels may be named up front by
+        `classes`, and are then fixed; otherwise they grow when a new one appears. A call that fails leaves the model as
+        it was, and Ctrl-C is heard when the sequences are learned.
+
+        >>> model = SequencePerceptron(templates=["w[0]"])
+        >>> model = model.partial_fit([["a", "dog"]], [["D", "N"]]).partial_fit([["a", "bird"]], [["D", "N"]])
+        >>> model.predict([["a", "bird"]]), model.run_.examples, model.n_mistakes_
+        ([['D', 'N']], 2, 1)
+        """
+        with put_off_interrupt(), all_or_nothing(self):
+            start = self.model_ if self.__sklearn_is_fitted__() else None
+            self.model_ = learn_online(X, y, **self._options(), classes=classes, start=start)
         return self
 
     def predict(self, X: Any) -> list[list[Hashable]]:
@@ -214,12 +237,22 @@ class SequencePerceptron(Shell):
         run: SequenceRun = self._held("run")
         return run
 
+    def _options(self) -> dict[str, Any]:
+        """The parameters as the plain function calls them."""
+        options = self.get_params(deep=False)
+        del options["warm_start"]
+        return {**options, "random_state": seed_of(self.random_state)}
+
     @classmethod
     def _parameters_of(cls, model: Tagger) -> dict[str, Any]:
         return model.made_with()
 
     def _read_as(self) -> dict[str, Any]:
         return {}
+
+    def _with_leads(self, X: Any) -> tuple[Any, Any]:
+        found = self.predict_with_scores(X)
+        return [one.labels for one in found], [one.margin for one in found]
 
     def _fitted(self) -> Tagger:
         check_is_fitted(self)

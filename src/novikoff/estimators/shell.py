@@ -2,6 +2,7 @@
 
 import sys
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
@@ -25,13 +26,15 @@ from novikoff.engine.rows import Rows, as_rows
 from novikoff.engine.threads import on_cores
 from novikoff.estimators.elsewhere import CALIBRATE, NO_LOSS, foreign_parameter_hint
 from novikoff.features.examples import batches_of, comes_in_batches, given_to, learned_encoding
-from novikoff.features.scaling import Scaling, why_scale
+from novikoff.features.scaling import Scaling, table_scale, why_scale
 from novikoff.learn.class_weights import class_weights, sample_weights
 from novikoff.learn.epochs import Watcher
 from novikoff.learn.fit import Fitted
+from novikoff.learn.review import Review, leads, review_of, voided
 from novikoff.learn.run import Run, Stopped
 from novikoff.options import ClassWeight, Scale, check_options
 from novikoff.say.runs import why_not_converged
+from novikoff.say.words import looks_continuous, unknown_values
 
 if TYPE_CHECKING:
     from novikoff.features.encode import Encoding
@@ -90,13 +93,15 @@ class Shell(BaseEstimator):
 
     @classmethod
     def _parameters_of(cls, model: Any) -> dict[str, Any]:
-        """The parameters that can be read off a model, whatever it was asked for."""
+        """The parameters that can be read off a model."""
         return {"readout": model.readout}
 
     def to_model(self) -> Any:
         """The model, free of scikit-learn, with the parameters that the estimator has now."""
-        held = self._held()
-        return replace(held, parameters={**held.parameters, **self.get_params(deep=False)}, **self._read_as())
+        held, read_as = self._held(), self._read_as()
+        changed = any(getattr(held, name) != value for name, value in read_as.items())
+        review = voided(held.review) if changed else held.review
+        return replace(held, parameters={**held.parameters, **self.get_params(deep=False)}, review=review, **read_as)
 
     def _read_as(self) -> dict[str, Any]:
         """What of a model follows parameters that may change after learning."""
@@ -144,6 +149,58 @@ class Shell(BaseEstimator):
     def mistake_guesses_(self) -> Any:
         """What each of them was mistaken for."""
         return self._held("mistake_guesses")
+
+    def review(
+        self, X_train: Any, X_held_out: Any, y_held_out: Any, *, error: float = 0.02, confidence: float = 0.95
+    ) -> Review:
+        """Prove which predictions need no person: of those accepted, at most a fraction `error` is wrong.
+
+        The model must not know the held-out rows: not from learning, and not from a choice of parameters. The scores of
+        `X_train` space the thresholds that are tried; it may be any rows but the held-out ones. What is proved is kept
+        in `review_`, and holds for these weights: `partial_fit`, a warm start or another read-out voids it.
+
+        >>> import numpy as np
+        >>> from novikoff import Perceptron
+        >>> chance = np.random.default_rng(0)
+        >>> X = chance.normal(size=(4000, 2))
+        >>> y = X[:, 0] + 0.5 * chance.normal(size=4000) > 0
+        >>> model = Perceptron(random_state=0).fit(X[:2000], y[:2000])
+        >>> review = model.review(X[:2000], X[2000:], y[2000:], error=0.02)
+        >>> print(review)  # doctest: +ELLIPSIS
+        at most 2 % of the accepted rows are wrong (95 % confidence): of 2,000 held-out rows, ...
+        >>> model.to_review([[3.0, 0.0], [0.1, 0.0]]).tolist()
+        [False, True]
+        """
+        scores = self._to_count(X_train, X_held_out, y_held_out)
+        review = Review.of(*scores, error=error, confidence=confidence, row=self.run_.row)
+        self.model_ = replace(self.to_model(), review=review)
+        return review
+
+    def check_review(self, X_train: Any, X_held_out: Any, y_held_out: Any) -> None:
+        """Prove `review_` again from the rows of `review`; raises ValueError naming what differs."""
+        self.review_.check(*self._to_count(X_train, X_held_out, y_held_out))
+
+    def to_review(self, X: Any) -> NDArray[np.bool_]:
+        """Whether each prediction is to be handed to a person; the others keep what `review` has proved."""
+        return review_of(self.to_model()).to_review(self._with_leads(X)[1])
+
+    @property
+    def review_(self) -> Review:
+        """What `review` has proved, or that it is void."""
+        self._held("review")
+        review: Review = self.to_model().review
+        return review
+
+    def _to_count(self, X_train: Any, X_held_out: Any, y_held_out: Any) -> tuple[Any, Any, list[bool]]:
+        """Scores of training rows, scores of held-out rows, and which of these are wrong."""
+        found, scores = self._with_leads(X_held_out)
+        if len(found) != len(y_held_out):
+            raise ValueError(f"there are {len(found)} held-out rows, but {len(y_held_out)} labels")
+        return self._with_leads(X_train)[1], scores, [a != b for a, b in zip(found, y_held_out, strict=True)]
+
+    def _with_leads(self, X: Any) -> tuple[Any, Any]:
+        """Predictions, and by how much each is decided."""
+        raise NotImplementedError
 
     def _held(self, part: str | None = None) -> Any:
         """The model, or a part of it; one that it does not have is an attribute that the estimator does not have."""
@@ -251,16 +308,11 @@ class ColumnScales(NamedTuple):
 
 
 def scales_of(model: Any, rows: Rows, aside: "HeldOut | None", names: tuple[str, ...] | None) -> ColumnScales:
-    """The scales that a model wants of its first rows, without those held out.
-
-    Where the numbers decide, a model without an intercept keeps them, because what is centred is separated elsewhere;
-    and so does one whose last weights predict, which are asked for by who wants the standard perceptron.
-    """
+    """The scales that a model wants of its first rows, without those held out."""
     check_options(scale=model.scale)
+    scale = table_scale(model.scale, getattr(model, "fit_intercept", True), model.readout)
     known = rows if aside is None else rows.take(aside.parted(rows.n_rows)[0])
-    why = "as asked for" if model.scale != "auto" and model.scale else None
-    if model.scale == "auto" and getattr(model, "fit_intercept", True) and model.readout != "last":
-        why = why_scale(known, names)
+    why = why_scale(known, names) if scale == "auto" else "as asked for" if scale is True else None
     if why is None:
         return ColumnScales()
     from novikoff.features.encode import Encoding
@@ -292,7 +344,7 @@ class ClassifierShell(ClassifierMixin, Shell):
     scale: Scale
 
     def score(self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> float:
-        """The share of the rows that are predicted right; a reader or batches have their own labels."""
+        """The fraction of the rows that are predicted right; a reader or batches have their own labels."""
         if not comes_in_batches(X):
             return float(super().score(X, labels_to_check(y), sample_weight))
         if y is not None or sample_weight is not None:
@@ -311,6 +363,10 @@ class ClassifierShell(ClassifierMixin, Shell):
             raise ValueError("X has no examples to predict")
         return right / n_rows
 
+    def _with_leads(self, X: Any) -> tuple[Any, Any]:
+        own: Any = self
+        return own.predict(X), leads(own.decision_function(X))
+
     def rows_as_learned(self, X: Any) -> Any:
         """Rows as the model learns them, encoded and scaled: R, margins and weights are about these."""
         check_is_fitted(self)
@@ -320,7 +376,18 @@ class ClassifierShell(ClassifierMixin, Shell):
         return rows.as_scipy() if rows.is_sparse else rows.as_array()
 
     def _batches(self, X: Any) -> Iterator[Batch]:
-        """Whatever there is to predict, as it is learned: frames, arrays, lists, sparse rows, readers, batches."""
+        """All that there is to predict, as it is learned; in the end, a warning of values not seen in training."""
+        unseen, missing, encoding = Counter[str](), Counter[str](), self.model_.encoding
+        for batch in self._encoded(X):
+            # New words are nothing to warn of.
+            unseen.update({name: n for name, n in batch.unseen.items() if encoding.columns[name].kind != "text"})
+            missing.update(batch.missing)
+            yield batch
+        for sentence in unknown_values(unseen, missing):
+            warnings.warn(sentence, UserWarning, stacklevel=3)
+
+    def _encoded(self, X: Any) -> Iterator[Batch]:
+        """Rows as they are learned: of frames, arrays, lists, sparse rows, readers, batches."""
         encoding = self.model_.encoding
         if self.model_.takes_a_table:
             yield from batches_of(self._given(X), encoding)
@@ -363,9 +430,10 @@ class ClassifierShell(ClassifierMixin, Shell):
         return scales_of(self, X, aside, self._feature_names())
 
     def _first_encoding(self, source: Any, held_out: "HeldOut | None" = None) -> "Encoding | None":
-        """The encoding of a table that nothing was learned from yet; its numbers are scaled, unless scale is False."""
+        """The encoding of a table that nothing was learned from yet."""
         check_options(scale=self.scale)
-        return learned_encoding(source, None, held_out, scale=self.scale is not False)
+        scale = table_scale(self.scale, getattr(self, "fit_intercept", True), self.readout)
+        return learned_encoding(source, None, held_out, scale=scale)
 
     def _rows_to_learn(self, X: Any, y: Any) -> tuple[Any, NDArray[Any], "Encoding | None"]:
         """Rows for `partial_fit`, their labels, and their encoding, which the first rows decide."""
@@ -380,7 +448,8 @@ class ClassifierShell(ClassifierMixin, Shell):
         else:
             as_matrix(X)
             source = read_frame(X, labels=labels)
-            encoding = self._first_encoding(source)
+            # Whether numbers are to be scaled, the first rows do not know.
+            encoding = learned_encoding(source, scale="mixed" if self.scale == "auto" else self.scale)
         rows = stacked([batch.rows for batch in batches_of(source, encoding)])
         if rows.n_rows != len(labels):
             raise ValueError(f"y has {len(labels)} labels, but X has {rows.n_rows} rows: one label per row is required")
@@ -415,7 +484,8 @@ class ClassifierShell(ClassifierMixin, Shell):
             both = earlier is not None and new is not None
             made[name] = np.concatenate([earlier, new]) if both else earlier if new is None else new
         n_iter, names = getattr(before, "n_iter", 0) + 1, None if of_table else self._feature_names()
-        return {"encoding": encoding, "feature_names": names, "n_iter": n_iter, **made}
+        review = voided(getattr(before, "review", None))
+        return {"encoding": encoding, "feature_names": names, "n_iter": n_iter, "review": review, **made}
 
 
 def lead_of(model: Any) -> float:
@@ -481,8 +551,8 @@ def end_run(model: Any, run: Run, otherwise: str = "") -> None:
     told why, and what to do next, or `otherwise`."""
     if run.stopped is Stopped.INTERRUPTED:
         raise KeyboardInterrupt
-    what = why_not_converged(run, model.readout, model.min_margin)
-    if not what:
-        return
     # At the line that called fit: past this function and fit itself.
-    warnings.warn(f"{type(model).__name__} did not converge: {what}{otherwise}.", ConvergenceWarning, stacklevel=3)
+    if question := looks_continuous(np.asarray(model.classes_, dtype=object).tolist()):
+        warnings.warn(question, UserWarning, stacklevel=3)
+    if what := why_not_converged(run, model.readout, model.min_margin):
+        warnings.warn(f"{type(model).__name__} did not converge: {what}{otherwise}.", ConvergenceWarning, stacklevel=3)

@@ -160,7 +160,7 @@ class ColumnKind:
     """A kind of column."""
 
     kind: ClassVar[str]
-    column_roles: ClassVar[tuple[str, ...]] = ()  # what a caller asks for to have this kind, whatever the type
+    column_roles: ClassVar[tuple[str, ...]] = ()  # what a caller asks for to have this kind, for any type
     is_used: ClassVar[bool] = True
     is_number: ClassVar[bool] = False  # whether its first feature is a number, in scales, and not yes or no
     may_be_absent: ClassVar[bool] = False  # whether a table may lack the column

@@ -26,15 +26,13 @@ from novikoff.engine.rows import Rows, as_rows
 from novikoff.features.columns import AS_ASKED, Cells, ColumnEntries, ColumnKind, Ignored
 from novikoff.features.gather import BUCKETS, KINDS, MOST_CATEGORIES, Column, GatherLimits, gather
 from novikoff.features.lift import LIFTS, SQUARED_LENGTH, Lift, lifted, lifted_names, n_lifted
-from novikoff.features.scaling import Scaling
+from novikoff.features.numeric import Moments, Numeric, statistics_of
+from novikoff.features.scaling import Scaling, TableScale, is_mostly_zero
+from novikoff.features.texts import Text
 from novikoff.say.words import listed
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-# Rows with so few features are dense. So are wider ones of which at least every fourth entry is not 0.
-ALWAYS_DENSE = 64
-DENSE_SHARE = 4
 
 # So much of a matrix is filled at a time, column by column.
 CACHED_BYTES = 1 << 18
@@ -101,8 +99,24 @@ class Encoding:
         numbers = [kind for kind in self.columns.values() if kind.is_number]
         if all(kind == kind.unscaled() for kind in numbers):
             return None
+        if self.is_numbers:
+            return "asked for, or columns differ in size or lie far from 0"
         marked = ", with a feature that marks it" if any(kind.has_missing for kind in numbers) else ""
-        return f"the default for tables; a missing value counts as the mean{marked}"
+        return f"the default beside words and missing values; a missing value counts as the mean{marked}"
+
+    @property
+    def is_numbers(self) -> bool:
+        """Whether a table is an array with names: all columns that are used are numbers, and none was missing."""
+        used = [kind for kind in self.columns.values() if kind.is_used]
+        return self.is_of_table and all(type(kind) is Numeric and not kind.has_missing for kind in used)
+
+    @property
+    def scales(self) -> Scaling | None:
+        """How the columns as they are given are scaled, if these are the features; None if they are not."""
+        if not self.is_numbers or self.lift is not None:
+            return self.scaling
+        used: list[Any] = [kind for kind in self.columns.values() if kind.is_used]
+        return Scaling(np.array([kind.mean for kind in used]), np.array([kind.deviation for kind in used]))
 
     @property
     def names_features(self) -> bool:
@@ -138,7 +152,7 @@ class Encoding:
 
     @cached_property
     def n_columns(self) -> int:
-        """How many features there are; nobody has to name them for that."""
+        """How many features there are, without naming them."""
         return self.n_own + (0 if self.lift is None else n_lifted(self.lift, self._numbers))
 
     @cached_property
@@ -158,7 +172,7 @@ class Encoding:
         return {name: None if kind.is_number and kind.takes_numbers else kind.type for name, kind in used.items()}
 
     def encode(self, given: Records | Batch) -> Batch:
-        """Records or rows as examples: whatever a model is given passes here.
+        """Records or rows as examples: all input of a model passes here.
 
         Columns of records may stand in another order, and others beside them; none may be missing. Rows have no names:
         where a table was learned from, they have its columns, in its order.
@@ -195,7 +209,7 @@ class Encoding:
                 if count:
                     counts[name] = count
         own = (_dense if self.is_dense else _sparse)(parts, n_rows, self.n_own, numbers)
-        return Batch(self.lifted(own), records.labels, records.file, records.line, True, True, unseen, missing)
+        return Batch(self.lifted(own), records.labels, records.file, records.line, True, unseen, missing)
 
     def tabled(self, X: NDArray[Any]) -> "pa.Table":
         """Values without names as the table that was learned from: their columns are its columns, in its order."""
@@ -232,6 +246,12 @@ class Encoding:
     def without_scales(self) -> "Encoding":
         """The same, but for numbers, which stay as they are."""
         return replace(self, columns={name: kind.unscaled() for name, kind in self.columns.items()})
+
+    def with_single_words(self) -> "Encoding":
+        """The same without pairs of words in texts; the same encoding if there are no texts."""
+        texts = {name: kind for name, kind in self.columns.items() if isinstance(kind, Text)}
+        single = {name: kind.single_words() for name, kind in texts.items()}
+        return replace(self, columns={**self.columns, **single}) if texts else self
 
     def lifted(self, rows: Rows) -> Rows:
         """Rows of the encoding's own features, with those that the lift adds."""
@@ -299,7 +319,8 @@ def learn_encoding(
     max_categories: int = MOST_CATEGORIES,
     n_buckets: int = BUCKETS,
     lift: Lift | None = None,
-    scale: bool = True,
+    words: int = 2,
+    scale: TableScale = "auto",
     held_out: HeldOut | None = None,
 ) -> Encoding:
     """The encoding that records suggest, from one pass over them, which also finds out the types in a text file.
@@ -308,12 +329,15 @@ def learn_encoding(
     the column is not 0 anyway. Dates are numbers, too: days since 1970-01-01, with the time of day as a fraction. Words
     and booleans are categorical: one feature for each value. So are the columns named in `categorical`, for example
     numbers that are identifiers. Columns named in `text` get a feature for each word and each pair of neighbouring
-    words; in those named in `tfidf` a word counts the more the fewer texts have it (idf), the m-th time in a text 1/m,
-    and every text has the length 1. A hash puts words into `n_buckets`, and three of each are kept, the first, words
-    before pairs; others count for nothing, so that their number is bounded. Rows are dense if they have at most 64
-    features, or if at least a quarter of all entries is not 0. Without `scale` numbers stay as they are. A `lift` adds
-    the squared length of what has become numbers ("paraboloid"), or the square of every number ("squares"). Records
-    that are `held_out` have no say.
+    words (with `words=1`, for each word only); in those named in `tfidf` a word counts the more the fewer texts have it
+    (idf), the m-th time in a text 1/m, and every text has the length 1. A hash puts words into `n_buckets`, and three
+    of each are kept, the first, words before pairs; others count for nothing, so that their number is bounded. Rows are
+    dense if they have at most 64 features, or if at least a quarter of all entries is not 0.
+
+    With `scale` False, numbers stay as they are. So they do by default ("auto") in a table that is an array with names,
+    of numbers alone, unless `why_scale` has a reason; with "mixed", always in such a table, and never with a lift. A
+    `lift` adds the squared length of what has become numbers ("paraboloid"), or the square of every number ("squares").
+    Records that are `held_out` are not used.
 
     >>> import pyarrow as pa
     >>> cars = pa.RecordBatch.from_pydict({"doors": [4, 0, 2], "manufacturer": [6, 3, 6], "fast": [True, False, None]})
@@ -327,8 +351,10 @@ def learn_encoding(
     if lift is not None and lift not in LIFTS:
         raise ValueError(f"lift={lift!r} is unknown; choose one of {', '.join(LIFTS)}")
     columns, n_rows = gather(records, asked, GatherLimits(n_buckets, max_categories), held_out=held_out)
-    encoding = replace(settled(columns, n_rows), lift=lift)
-    return encoding if scale else encoding.without_scales()
+    if lift is not None and scale is not False:
+        scale = True  # squares of what is not centred would be much larger than the rest
+    encoding = replace(settled(columns, n_rows, scale), lift=lift)
+    return encoding.with_single_words() if words == 1 else encoding
 
 
 def asked_for(column_roles: Mapping[str, Iterable[str]]) -> dict[str, str]:
@@ -341,15 +367,24 @@ def asked_for(column_roles: Mapping[str, Iterable[str]]) -> dict[str, str]:
     return asked
 
 
-def settled(columns: Mapping[str, Column], n_rows: int) -> Encoding:
+def settled(columns: Mapping[str, Column], n_rows: int, scale: TableScale = "auto") -> Encoding:
     """The encoding that suits what is known of the columns."""
+    encoding = _settled(columns, n_rows)
+    if scale in ("auto", "mixed") and encoding.is_numbers:
+        found = [columns[name].found for name, kind in encoding.columns.items() if kind.is_used]
+        numbers = [moments for moments in found if isinstance(moments, Moments)]
+        scale = scale == "auto" and statistics_of(numbers).why_scale() is not None
+    return encoding if scale else encoding.without_scales()
+
+
+def _settled(columns: Mapping[str, Column], n_rows: int) -> Encoding:
     # Whether rows are dense does not depend on whether columns are centred, only the other way round.
     kinds = {name: column.settled(dense=False) for name, column in columns.items()}
     n_features = Encoding(kinds, False).n_columns
     if n_features == 0:
         raise ValueError("no column is left to learn from: all are ignored, or without values")
     filled = sum(columns[name].n_entries for name, kind in kinds.items() if kind.is_used)
-    if n_features > ALWAYS_DENSE and DENSE_SHARE * filled < n_rows * n_features:
+    if is_mostly_zero(filled, n_rows, n_features):
         return Encoding(kinds, False)
     return Encoding({name: column.settled(dense=True) for name, column in columns.items()}, True)
 

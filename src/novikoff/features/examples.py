@@ -1,7 +1,7 @@
 """How a reader, or any iterable of batches, becomes examples that can be visited again: through a temporary cache.
 
-Records of a table become numbers on the way, labels become codes, and what is wrong with a batch is said with its
-place. Learning, certifying, checking and the report all use the one cache.
+Records of a table become numbers on the way, labels become codes, and errors name the place of their batch. Learning,
+certifying, checking and the report all use the one cache.
 """
 
 import contextlib
@@ -29,6 +29,7 @@ from novikoff.engine.rows import Rows, as_rows, check_finite
 if TYPE_CHECKING:
     from novikoff.features.encode import Encoding
     from novikoff.features.lift import Lift
+    from novikoff.features.scaling import TableScale
 
 # So many numbers of an array are made columns of a table at a time.
 PIECE = 1 << 22
@@ -79,8 +80,8 @@ def batches_of(
 
 
 def given_to(encoding: "Encoding", X: Any, labels: NDArray[Any] | None = None) -> Iterable[Any]:
-    """Whatever a model of a table may be given, as pieces that its encoding takes: a table with names by these, all
-    others by the positions of their columns."""
+    """Input of any form, as pieces that the encoding of a table takes: a table with names by these, all others by the
+    positions of their columns."""
     if comes_in_batches(X):
         return X
     if is_frame(X) and has_names(X):
@@ -151,14 +152,14 @@ def learned_encoding(
     encoding: "Encoding | None" = None,
     held_out: HeldOut | None = None,
     *,
-    scale: bool = True,
+    scale: "TableScale" = "auto",
     lift: "Lift | None" = None,
     **columns: Any,
 ) -> "Encoding | None":
     """The encoding that was given, or that examples have; else, for a table, the one that a pass over it suggests.
 
-    Rows that are held out have no say in it. Without `scale`, it leaves numbers as they are. What `columns` are to be,
-    and a `lift`, are as for `learn_encoding`.
+    It is not fitted on rows that are held out. Without `scale`, it leaves numbers as they are. What `columns` are to
+    be, and a `lift`, are as for `learn_encoding`.
     """
     if encoding is None and isinstance(source, Examples):
         return source.encoding
@@ -286,7 +287,7 @@ def _encoded_without(
     folder: str | os.PathLike[str] | None,
     held_out: HeldOut,
 ) -> Iterator[Examples]:
-    """The examples of a table, encoded without a say of some rows."""
+    """The examples of a table, in an encoding that was fitted without some rows."""
     encoding = learned_encoding(source, None, held_out, **columns)
     if source.records is None:
         with cached(source.reader, encoding=encoding, check=check, folder=folder) as examples:
@@ -312,8 +313,8 @@ def _written(
 ) -> Written:
     """A cache of all examples, their labels, and how many examples each class has.
 
-    Where nobody has said whether indices begin with 0, they are taken to begin with 1 until one is 0. Whatever is wrong
-    is said of columns as they are counted in the end.
+    Unless it is given whether indices begin with 0, they are taken to begin with 1 until one is 0. Errors name columns
+    as they are counted in the end.
     """
 
     def write(items: Iterable[Any]) -> Written:
@@ -339,7 +340,7 @@ def written(path: Path, batches: Iterable[Batch], labels: LabelCodes, check: Cal
             with located_errors(batch):
                 check(batch.rows)
                 codes = labels.codes(batch.labels)
-                writer.append(batch.rows, codes, copied=not batch.need_no_copy)
+                writer.append(batch.rows, codes)
             more = np.bincount(codes, minlength=len(labels.known))
             more[: len(counts)] += counts
             counts = more

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 KindClass = type[ColumnKind]
 KINDS: tuple[KindClass, ...] = (Numeric, Dated, Categorical, Text, Named, Ignored)
 
-# Unless somebody says otherwise: how many values a column of words may have, and into how many buckets words go.
+# By default: how many values a column of words may have, and into how many buckets words go.
 MOST_CATEGORIES = 1000
 BUCKETS = 2**18
 
@@ -46,7 +46,7 @@ def gather(
     A reader is looked at before the types of its columns are known. A column that turns out to be of another type than
     it seemed at first, such as words after many numbers, is read again, by itself. `before` says, by the name of a
     column, how many of its values come before and are gathered elsewhere; None where all are gathered here. Records
-    that are held out have no say.
+    that are held out are not used.
     """
     look = getattr(records, "look", None)
     limits = limits._replace(n_jobs=getattr(records, "n_jobs", None))

@@ -2,7 +2,7 @@
 
 The paraboloid adds one feature, the squared length of an example: a plane through lifted points is a sphere, or a
 plane, through the points. Squares add one for every number: a plane there is an ellipsoid, or another quadric, whose
-axes are those of the features. Sums are added up in column order, so that dense and sparse rows, in whatever blocks,
+axes are those of the features. Sums are added up in column order, so that dense and sparse rows, in any blocks,
 have the same lift to the last bit.
 """
 

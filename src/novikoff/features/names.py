@@ -18,7 +18,7 @@ PLAIN_NUMBERS = frozenset((float, int, bool))
 
 
 class Intercept:
-    """The name of the feature that has the value 1 in every example. Being a class, it is nobody else's name."""
+    """The name of the feature that has the value 1 in every example. Being a class, it equals no other name."""
 
 
 class OneHot(tuple[Any, ...]):

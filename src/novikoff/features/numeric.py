@@ -1,6 +1,7 @@
 """Numbers and dates: columns that are centred and scaled."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -19,23 +20,23 @@ from novikoff.features.columns import (
     missing_name,
     noted,
 )
+from novikoff.features.scaling import RUN, ColumnStatistics, merged, moments_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from novikoff.features.gather import Column
 
-# Values are added up in runs of this many, whatever the blocks in which they come: sums of floats depend on the order
+# Values are added up in runs of this many, in any blocks in which they come: sums of floats depend on the order
 # of additions, and an encoding must not depend on how a file is read.
-RUN = 4096
 
-# The type that holds all of a sort of what is counted in days, whatever the precision and the zone of its container.
+# The types that hold days, times and durations of any precision and zone.
 UNITS = {"day": "timestamp[us]", "time": "time64[us]", "duration": "duration[us]"}
 
 
 @dataclass
 class Moments(Gathered):
-    """The mean of numbers, and the sum of their squared distances from it, as Chan, Golub and LeVeque merge them."""
+    """The mean of numbers, the sum of their squared distances from it, and what else decides about their scale."""
 
     count: int = 0
     mean: float = 0.0
@@ -43,6 +44,7 @@ class Moments(Gathered):
     smallest: float = math.inf
     largest: float = -math.inf
     filled: int = 0
+    whole: bool = True
     waiting: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
 
     def add(self, cells: Cells) -> int:
@@ -60,6 +62,7 @@ class Moments(Gathered):
         self.smallest = min(self.smallest, float(x.min()))
         self.largest = max(self.largest, float(x.max()))
         self.filled += int(np.count_nonzero(x != 0))  # booleans are counted several at a time
+        self.whole = self.whole and bool((x == np.rint(x)).all())
         self._run_on(x)
 
     def _run_on(self, x: NDArray[np.float64]) -> None:
@@ -72,6 +75,7 @@ class Moments(Gathered):
         """Go on with values that were added up elsewhere: to the bits of adding all of them here."""
         self.smallest, self.largest = min(self.smallest, other.smallest), max(self.largest, other.largest)
         self.filled += other.filled
+        self.whole = self.whole and other.whole
         self._run_on(other.head)
         for means, squares in other.runs:
             self._merge_runs(means, squares, RUN)
@@ -87,19 +91,11 @@ class Moments(Gathered):
         return self.filled + missing
 
     def _merge(self, runs: NDArray[np.float64]) -> None:
-        with np.errstate(over="ignore", invalid="ignore"):
-            means = runs.mean(axis=1)
-            distances = runs - means[:, None]
-            squares = np.square(distances, out=distances).sum(axis=1)
-        self._merge_runs(means, squares, runs.shape[1])
+        self._merge_runs(*moments_of(runs), runs.shape[1])
 
     def _merge_runs(self, means: NDArray[np.float64], squares: NDArray[np.float64], size: int) -> None:
         for mean, square in zip(means.tolist(), squares.tolist(), strict=True):
-            total = self.count + size
-            step = mean - self.mean
-            self.mean += step * size / total
-            self.squares += square + step * step * self.count * size / total
-            self.count = total
+            self.count, self.mean, self.squares = merged(self.count, self.mean, self.squares, mean, square, size)
 
 
 @dataclass
@@ -133,9 +129,23 @@ class Runs(Moments):
             self.runs = [(np.concatenate(means), np.concatenate(squares))]
 
 
+def statistics_of(columns: Sequence[Moments]) -> ColumnStatistics:
+    """The statistics of columns of a table, of which no value is missing."""
+
+    def by_column(name: str) -> NDArray[Any]:
+        return np.array([getattr(column, name) for column in columns])
+
+    fields = ("smallest", "largest", "filled", "mean", "squares", "whole")
+    return ColumnStatistics(columns[0].count, *(by_column(name) for name in fields))
+
+
 @dataclass(frozen=True)
 class Numeric(ColumnKind):
-    """A number x becomes (x - mean) / deviation. Not centred means mean 0; a constant has the deviation 1 here."""
+    """A number x becomes (x - mean) / deviation. Not centred means mean 0; a constant has the deviation 1 here.
+
+    If no value was missing in training, one that is missing later is `typical`: the average of the feature. Else it is
+    0, and another feature marks it.
+    """
 
     kind: ClassVar[str] = "numeric"
     is_number: ClassVar[bool] = True
@@ -144,6 +154,7 @@ class Numeric(ColumnKind):
     mean: float
     deviation: float
     has_missing: bool = False
+    typical: float = 0.0
 
     @classmethod
     def suits(cls, kind: "pa.DataType") -> bool:
@@ -165,7 +176,9 @@ class Numeric(ColumnKind):
         deviation = 0.0 if constant else math.sqrt(moments.squares / moments.count)
         centred = dense or 2 * moments.filled >= moments.count
         mean = moments.smallest + 0.0 if constant else moments.mean  # not -0.0, which is as good as 0.0
-        return cls(mean if centred else 0.0, deviation or 1.0, column.missing > 0)
+        if centred or column.missing:
+            return cls(mean if centred else 0.0, deviation or 1.0, column.missing > 0)
+        return cls(0.0, deviation or 1.0, typical=mean / (deviation or 1.0))
 
     @property
     def type(self) -> str:
@@ -183,11 +196,11 @@ class Numeric(ColumnKind):
         return column if number == 0 else missing_name(column)
 
     def scaled(self, cells: Cells) -> tuple[NDArray[np.float64], NDArray[Any]]:
-        """The value of every row, 0 where it is missing, and the rows where it is missing."""
-        x = cells.numbers() - self.mean  # a copy, whatever the mean
+        """The value of every row, and the rows where it is missing."""
+        x = cells.numbers() - self.mean  # a copy, also if the mean is 0
         x /= self.deviation
         missing = np.flatnonzero(np.isnan(x)) if has_nan(x) else NO_ROWS
-        x[missing] = 0.0
+        x[missing] = self.typical
         return x, missing
 
     def entries(self, cells: Cells) -> ColumnEntries:
@@ -199,9 +212,12 @@ class Numeric(ColumnKind):
         return ColumnEntries(rows, features[rows], x[rows], 0, 0 if self.has_missing else len(missing))
 
     def unscaled(self) -> Self:
-        return replace(self, mean=0.0, deviation=1.0)
+        typical = 0.0 if self.has_missing else self.mean + self.typical * self.deviation
+        return replace(self, mean=0.0, deviation=1.0, typical=typical)
 
     def detail(self) -> str:
+        if self == self.unscaled():
+            return noted("as given", self)
         centred = f"centred at {self._written(self.mean)}" if self.mean else "not centred"
         return noted(f"{centred}, divided by {self.deviation:.6g}{self.per}", self)
 
@@ -217,8 +233,8 @@ class Numeric(ColumnKind):
 class Dated(Numeric):
     """A date is the number of days since 1970-01-01, with the time of day as a fraction; then it is like any number.
 
-    A time of day without a date, and a duration, are counted in days, too. `unit` is the type that holds all of their
-    sort, whatever the precision and the zone in which a container has them: timestamp[us], time64[us] or duration[us].
+    A time of day without a date, and a duration, are counted in days, too. `unit` is the type that holds them in any
+    precision and zone: timestamp[us], time64[us] or duration[us].
     """
 
     kind: ClassVar[str] = "date"

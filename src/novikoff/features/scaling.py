@@ -5,15 +5,19 @@ The theorem speaks of points, and a learner that scales learns from the scaled o
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from novikoff.data.strict_json import Fields
 from novikoff.engine.rows import Rows, as_rows, check_finite
+from novikoff.options import Readout, Scale
 
 Floats = NDArray[np.float64]
+
+# Whether the numbers of a table are scaled: always, never, as these decide, or only beside words and missing values.
+TableScale = bool | Literal["auto", "mixed"]
 
 # Columns whose sizes differ by more than this are not comparable; nor is one that varies by less than this from 0 on.
 SIZES_APART = 10.0
@@ -23,10 +27,16 @@ FACTOR_WITHIN = 2.0
 FEWEST_ROWS = 10
 RARELY = 0.01
 
-# Sizes are added in whole numbers of so many units, and sums of whole numbers do not depend on the order of the rows.
-# So many numbers are looked at in a go, which are near.
-UNITS = 2.0**20
-LOOKED_AT = 1 << 16
+# Squares of numbers with larger exponents could overflow or vanish when they are added.
+FAR_FROM_ONE = 400
+
+# Rows of more features than this are sparse if less than one in so many entries is not 0.
+ALWAYS_DENSE, DENSE_SHARE = 64, 4
+
+# Values are added up in runs of this many, in blocks of any size: sums of floats depend on the order of additions, and
+# an encoding must not depend on how a file is read. So many numbers are looked at in a go.
+RUN = 4096
+LOOKED_AT = 1 << 18
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,19 +55,27 @@ class Scaling:
     def of(cls, rows: Rows) -> "Scaling":
         """The means and the standard deviations of rows; a column of one value only is divided by 1."""
         check_finite(rows)
-        X: Any = rows.as_scipy().astype(np.float64) if rows.is_sparse else rows.as_array()
-        largest = abs(X).max(axis=0)
-        largest = np.asarray(largest.todense() if hasattr(largest, "todense") else largest).ravel()
+        if not rows.is_sparse:
+            return cls._of_dense(rows.as_array())
+        X: Any = rows.as_scipy().astype(np.float64)
+        largest = np.asarray(abs(X).max(axis=0).todense()).ravel()
         unit = np.where(largest > 0, largest, 1.0)  # in these units no square overflows
-        if rows.is_sparse:
-            X = (X / unit).tocsr()
-            means = np.asarray(X.mean(axis=0)).ravel()
-            squares = np.asarray(X.multiply(X).mean(axis=0)).ravel()
-            spread = np.sqrt(np.maximum(squares - means**2, 0.0))
-            return cls(None, np.where(spread > 0, spread, 1.0) * unit)
-        means, spread = (X / unit).mean(axis=0), (X / unit).std(axis=0)
-        constant = (X[:1] == X).all(axis=0)
-        return cls(np.where(constant, X[0], means * unit), np.where(constant | (spread == 0), 1.0, spread * unit))
+        X = (X / unit).tocsr()
+        means = np.asarray(X.mean(axis=0)).ravel()
+        squares = np.asarray(X.multiply(X).mean(axis=0)).ravel()
+        spread = np.sqrt(np.maximum(squares - means**2, 0.0))
+        return cls(None, np.where(spread > 0, spread, 1.0) * unit)
+
+    @classmethod
+    def _of_dense(cls, X: Floats) -> "Scaling":
+        found = ColumnStatistics.of(X)
+        _, exponents = np.frexp(np.maximum(abs(found.lowest), abs(found.highest)))
+        unit = np.where(abs(exponents) < FAR_FROM_ONE, 1.0, np.ldexp(1.0, np.clip(-exponents, -1000, 1000)))
+        if (unit != 1.0).any():  # in these units no square overflows, and none vanishes
+            found = ColumnStatistics.of(X * unit)
+        constant, spread = found.lowest == found.highest, np.sqrt(found.squares / found.n_rows)
+        means = np.where(constant, found.lowest + 0.0, found.means)
+        return cls(means / unit, np.where(constant | (spread == 0), 1.0, spread / unit))
 
     def scaled(self, rows: Rows) -> Rows:
         """The same rows in these scales."""
@@ -93,70 +111,118 @@ class Scaling:
         return cls(means if centred else None, deviations)
 
 
-class Sizes(NamedTuple):
-    """What decides whether columns are comparable, column by column: the smallest and the largest number, how many are
-    not 0, and the mean size of these. Of `counts`, all are whole and not negative, and most are 0; 0 and 1 are not
-    asked, so that flags decide nothing."""
+class ColumnStatistics(NamedTuple):
+    """What decides whether columns of numbers are comparable, column by column: the smallest and the largest number,
+    how many are not 0, the mean, the sum of squared distances from it, and whether all are whole."""
 
+    n_rows: int
     lowest: Floats
     highest: Floats
     filled: Floats
-    mean: Floats
-    counts: bool
+    means: Floats
+    squares: Floats
+    whole: NDArray[np.bool_]
 
     @classmethod
-    def of(cls, X: NDArray[Any]) -> "Sizes":
-        """The same for every order of the rows, bit for bit."""
-        lowest, highest = X.min(axis=0).astype(np.float64), X.max(axis=0).astype(np.float64)
-        _, exponents = np.frexp(np.maximum(abs(lowest), abs(highest)))
-        unit = np.ldexp(1.0, np.clip(exponents, -1000, 1023))
-        filled, total, whole = np.zeros(len(unit)), np.zeros(len(unit)), bool((lowest >= 0).all())
-        at_once = max(1, LOOKED_AT // len(unit))
-        for first in range(0, len(X), at_once):
-            part = np.abs(X[first : first + at_once], dtype=np.float64)
-            filled += np.count_nonzero(part, axis=0)
-            whole = whole and bool((part == np.rint(part)).all())
-            part *= UNITS / unit
-            total += np.rint(part, out=part).sum(axis=0)
-        asked = (lowest < 0) | (highest > 1)
-        mostly_0 = bool(asked.any()) and bool(filled[asked].sum() * 2 < len(X) * asked.sum())
-        return cls(lowest, highest, filled, total / np.maximum(filled, 1) * (unit / UNITS), whole and mostly_0)
+    def of(cls, X: NDArray[Any]) -> "ColumnStatistics":
+        """Those of a dense array: to the bit those that a file of the same numbers has."""
+        at_once = max(1, LOOKED_AT // RUN)
+        parts = [cls._of_some(X[:, first : first + at_once]) for first in range(0, X.shape[1], at_once)]
+        return cls(len(X), *(np.concatenate(column) for column in zip(*(part[1:] for part in parts), strict=True)))
+
+    @classmethod
+    def _of_some(cls, X: NDArray[Any]) -> "ColumnStatistics":
+        filled, sums = np.zeros(X.shape[1]), (0, np.zeros(X.shape[1]), np.zeros(X.shape[1]))
+        whole = np.ones(X.shape[1], dtype=np.bool_)
+        for first in range(0, len(X), RUN):
+            runs = np.ascontiguousarray(X[first : first + RUN].T, dtype=np.float64)
+            filled += np.count_nonzero(runs, axis=1)
+            whole &= (runs == np.rint(runs)).all(axis=1)
+            with np.errstate(over="ignore", invalid="ignore"):
+                sums = merged(*sums, *moments_of(runs), runs.shape[1])
+        lowest, highest = (end(axis=0).astype(np.float64) for end in (X.min, X.max))
+        return cls(len(X), lowest, highest, filled, sums[1], sums[2], whole)
+
+    def why_scale(self, names: Sequence[str] | None = None) -> str | None:
+        """Why these columns are to be scaled; see `why_scale`."""
+        if self.n_rows < FEWEST_ROWS or self._are_counts() or not np.isfinite([self.lowest, self.highest]).all():
+            return None
+        if is_mostly_zero(float(self.filled.sum()), self.n_rows, len(self.means)):
+            return None
+
+        def called(column: int) -> str:
+            return f"column {column}" if names is None else repr(names[column])
+
+        known = np.flatnonzero(self.filled >= max(1.0, RARELY * self.n_rows))
+        if len(known):
+            sizes = self._sizes()[known]
+            large, small = known[sizes.argmax()], known[sizes.argmin()]
+            times = round(float(sizes.max()) / float(sizes.min()), 9)  # the order of sums is to decide nothing
+            if times > SIZES_APART:
+                often = f"{times:,.0f}" if times < 1e6 else f"{times:.1g}"
+                return f"{called(large)} is {often} times as large as {called(small)}"
+        least, most = np.sort(abs(np.array([self.lowest, self.highest])), axis=0)
+        one_sign = np.sign(self.lowest) == np.sign(self.highest)
+        far = (self.lowest < self.highest) & one_sign & (most / FACTOR_WITHIN < least)
+        if far.any():
+            column = int(far.argmax())
+            return f"{called(column)} is between {self.lowest[column]:.6g} and {self.highest[column]:.6g}, far from 0"
+        return None
+
+    def _sizes(self) -> Floats:
+        """The root mean square of the numbers of each column that are not 0, in units in which no square overflows."""
+        unit = np.maximum(abs(self.lowest), abs(self.highest))
+        unit = np.where(unit > 0, unit, 1.0)
+        with np.errstate(over="ignore", invalid="ignore"):
+            squares = self.squares / self.n_rows / unit / unit + (self.means / unit) ** 2
+            sizes = np.sqrt(squares * self.n_rows / np.maximum(self.filled, 1.0)) * unit
+        return np.where(np.isfinite(sizes), sizes, unit)
+
+    def _are_counts(self) -> bool:
+        """Whether all numbers are whole and not negative, and most are 0; columns of 0 and 1 are not asked."""
+        asked = self.highest > 1
+        mostly_0 = bool(asked.any()) and bool(self.filled[asked].sum() * 2 < self.n_rows * asked.sum())
+        return mostly_0 and bool(self.whole.all()) and bool((self.lowest >= 0).all())
+
+
+def moments_of(runs: Floats) -> tuple[Floats, Floats]:
+    """The means of runs, one a row, and the sums of the squared distances from them."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        means = runs.mean(axis=1)
+        distances = runs - means[:, None]
+        return means, np.square(distances, out=distances).sum(axis=1)
+
+
+def merged(count: int, mean: Any, squares: Any, more: Any, more_squares: Any, size: int) -> tuple[int, Any, Any]:
+    """Count, mean and squared distances with those of a run, as Chan, Golub and LeVeque merge them; of one column, or
+    of all columns at once."""
+    total, step = count + size, more - mean
+    return total, mean + step * size / total, squares + (more_squares + step * step * count * size / total)
+
+
+def is_mostly_zero(filled: float, n_rows: int, n_columns: int) -> bool:
+    """Whether rows of so many columns, with so many numbers that are not 0, are better sparse; they are not scaled."""
+    return n_columns > ALWAYS_DENSE and filled * DENSE_SHARE < n_rows * n_columns
+
+
+def table_scale(scale: Scale, fit_intercept: bool, readout: Readout) -> TableScale:
+    """How a table is scaled. Where its numbers decide, a model without an intercept keeps them, because what is centred
+    is separated by other planes; and so does one whose last weights predict, which is the standard perceptron."""
+    return "mixed" if scale == "auto" and (not fit_intercept or readout == "last") else scale
 
 
 def why_scale(rows: Rows, names: Sequence[str] | None = None) -> str | None:
     """Why columns of a dense matrix are to be scaled, in words; None if they are to stay as they are.
 
-    They are scaled if the numbers of one column, those that are 0 left aside, are on average more than 10 times as
-    large as those of another, or if the numbers of a column are within a factor of 2 of each other. So what has one
-    scale stays: flags, points around 0, pixels; and counts, which are mostly 0, sparse rows, and fewer than 10 rows do.
+    They are scaled if the numbers of one column, those that are 0 left aside, are more than 10 times as large as those
+    of another (root mean squares), or if the numbers of a column are within a factor of 2 of each other. So what has
+    one scale stays: flags, points around 0, pixels; and counts, which are mostly 0, sparse rows, and fewer than 10 rows
+    do.
 
     >>> why_scale(as_rows([[1990.0 + i, i % 3] for i in range(12)]), ["year", "doors"])
-    "'year' is 1,330 times as large as 'doors'"
+    "'year' is 1,262 times as large as 'doors'"
     >>> why_scale(as_rows([[i % 2, i % 3 - 1] for i in range(12)]))
     """
-    if rows.is_sparse or rows.n_rows < FEWEST_ROWS or not rows.n_columns:
+    if rows.is_sparse or not rows.n_rows or not rows.n_columns:
         return None
-    sizes = Sizes.of(rows.matrix)
-    if sizes.counts or not np.isfinite([sizes.lowest, sizes.highest]).all():  # learning refuses what is not finite
-        return None
-
-    def called(column: int) -> str:
-        return f"column {column}" if names is None else repr(names[column])
-
-    known = np.flatnonzero(sizes.filled >= max(1.0, RARELY * rows.n_rows))
-    if len(known):
-        large, small = known[sizes.mean[known].argmax()], known[sizes.mean[known].argmin()]
-        times = float(sizes.mean[large]) / float(sizes.mean[small])
-        if times > SIZES_APART:
-            often = f"{times:,.0f}" if times < 1e6 else f"{times:.1g}"
-            return f"{called(large)} is {often} times as large as {called(small)}"
-    least, most = np.sort(abs(np.array([sizes.lowest, sizes.highest])), axis=0)
-    far = (
-        (sizes.lowest < sizes.highest)
-        & (np.sign(sizes.lowest) == np.sign(sizes.highest))
-        & (most / FACTOR_WITHIN < least)
-    )
-    if far.any():
-        column = int(far.argmax())
-        return f"{called(column)} is between {sizes.lowest[column]:.6g} and {sizes.highest[column]:.6g}, far from 0"
-    return None
+    return ColumnStatistics.of(rows.matrix).why_scale(names)

@@ -14,7 +14,7 @@ Templates come from the caller, from files, our own or those of CRF++, or else f
 
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
@@ -231,16 +231,27 @@ class TemplateIndex:
     def learn(cls, texts: Sequence[str], columns: TokenColumns, min_count: int = 1) -> tuple["TemplateIndex", Tokens]:
         """See which features there are, and give the tokens in these features."""
         templates = tuple(map(parse_template, texts))
-        vocabularies, numbers = _learn_vocabularies(templates, columns)
-        numbered = _NumberedTokens(vocabularies, numbers, columns.starts)
-        stages, found = [], []
-        for template in templates:
-            keys, n_keys, lookups = numbered.learn_keys(template)
+        nothing = Lookup(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int32))
+        return cls(templates, {}, tuple((nothing,) for _ in templates)).grow(columns, min_count)[:2]
+
+    def grow(self, columns: TokenColumns, min_count: int = 1) -> tuple["TemplateIndex", Tokens, NDArray[np.int64]]:
+        """The features that are known and those that new tokens have, the tokens in them, and the new number of every
+        feature that was known. These count as often as is asked for."""
+        vocabularies, numbers = _learn_vocabularies(self.templates, columns, self.vocabularies)
+        tokens = _NumberedTokens(vocabularies, numbers, columns.starts)
+        stages, found, known = [], [], []
+        for template, lookups in zip(self.templates, self.stages, strict=True):
+            apart = [np.repeat(values, min_count) for values in _renumbered(template, self, vocabularies, lookups)]
+            n_known = len(apart[0])
+            keys, n_keys, shorter = tokens.learn_keys(template, apart)
             last, numbers_found = Lookup.learn(keys, n_keys, min_count)
-            stages.append((*lookups, last))
-            found.append(numbers_found)
-        index = cls(templates, vocabularies, tuple(stages))
-        return index, index._as_tokens(found, columns.starts)
+            stages.append((*shorter, last))
+            known.append(numbers_found[:n_known:min_count].astype(np.int64))
+            found.append(numbers_found[n_known:])
+        index = TemplateIndex(self.templates, vocabularies, tuple(stages))
+        offsets = np.cumsum([0, *index.counts[:-1]])
+        moved = np.concatenate([part + offset for part, offset in zip(known, offsets, strict=True)])
+        return index, index._as_tokens(found, columns.starts), moved
 
     @property
     def needed(self) -> tuple[str, ...]:
@@ -322,9 +333,9 @@ def _apply(functions: tuple[str, ...], values: list[str]) -> list[str]:
 
 
 def _learn_vocabularies(
-    templates: Sequence[Template], columns: TokenColumns
+    templates: Sequence[Template], columns: TokenColumns, known: Mapping[Source, Vocabulary]
 ) -> tuple[dict[Source, Vocabulary], dict[Source, NDArray[np.int64]]]:
-    """The vocabulary of every column under every chain of functions, and the tokens' numbers in it."""
+    """The vocabulary of every column under every chain of functions, what is known first, and the tokens' numbers."""
     distinct = {name: _distinct(columns.values[name]) for name in needed_columns(templates)}
     vocabularies, numbers = {}, {}
     parts = [part for template in templates for part in template.parts]
@@ -332,9 +343,27 @@ def _learn_vocabularies(
         values, places = distinct[source[0]]
         names, renamed = _distinct(_apply(source[1], values))
         reach = max(abs(part.offset) for part in parts if part.source == source)
-        vocabularies[source] = Vocabulary({name: number for number, name in enumerate(names)}, reach)
+        before = known[source].numbers if source in known else {}
+        all_names = dict.fromkeys([*before, *names])
+        vocabularies[source] = Vocabulary({name: number for number, name in enumerate(all_names)}, reach)
+        if before:
+            renamed = np.array([vocabularies[source].numbers[name] for name in names], dtype=np.int64)[renamed]
         numbers[source] = renamed[places]
     return vocabularies, numbers
+
+
+def _renumbered(
+    template: Template, index: TemplateIndex, grown: Mapping[Source, Vocabulary], lookups: tuple[Lookup, ...]
+) -> list[NDArray[np.int64]]:
+    """The values of every part in the features of a template, as vocabularies that have grown number them."""
+    if not len(lookups[-1].keys):
+        return [np.zeros(0, dtype=np.int64) for _ in template.parts]
+    apart = _taken_apart(template, index.vocabularies, lookups)
+    return [  # the places outside a sequence come behind all values
+        np.where(values < len(old.numbers), values, values + len(grown[part.source].numbers) - len(old.numbers))
+        for part, values in zip(template.parts, apart, strict=True)
+        for old in (index.vocabularies[part.source],)
+    ]
 
 
 @dataclass(frozen=True)
@@ -345,21 +374,29 @@ class _NumberedTokens:
     numbers: dict[Source, NDArray[np.int64]]
     starts: NDArray[np.int64]
 
-    def learn_keys(self, template: Template) -> tuple[NDArray[np.int64], int, list[Lookup]]:
-        """The key of every token, how many keys there can be, and the look-ups that were needed to keep them short."""
+    def learn_keys(
+        self, template: Template, known: Sequence[NDArray[np.int64]]
+    ) -> tuple[NDArray[np.int64], int, list[Lookup]]:
+        """The key of every token, how many keys there can be, and the look-ups that were needed to keep them short.
+
+        Before the tokens come features that are known, by the values of their parts.
+        """
         lookups: list[Lookup] = []
         while True:
-            keys, n_keys, done = self.keys(template, lookups)
+            keys, n_keys, done = self.keys(template, lookups, known)
             if done:
                 return keys, n_keys, lookups
             lookups.append(Lookup.count(keys, n_keys))
 
-    def keys(self, template: Template, lookups: Sequence[Lookup]) -> tuple[NDArray[np.int64], int, bool]:
+    def keys(
+        self, template: Template, lookups: Sequence[Lookup], known: Sequence[NDArray[np.int64]] = ()
+    ) -> tuple[NDArray[np.int64], int, bool]:
         """Keys of as many parts as fit into 64 bits with the look-ups at hand, and whether that was all of them."""
-        keys, n_keys = np.zeros(int(self.starts[-1]), dtype=np.int64), 1
+        before = len(known[0]) if known else 0
+        keys, n_keys = np.zeros(before + int(self.starts[-1]), dtype=np.int64), 1
         absent = np.zeros(len(keys), dtype=bool)
         remaining = list(lookups)
-        for part in template.parts:
+        for place, part in enumerate(template.parts):
             vocabulary = self.vocabularies[part.source]
             if n_keys * vocabulary.size > LARGEST_KEY:
                 if not remaining:
@@ -369,14 +406,18 @@ class _NumberedTokens:
                 absent |= shorter == ABSENT
                 keys, n_keys = shorter.astype(np.int64), max(len(lookup.keys), 1)
             values = vocabulary.shifted(self.numbers[part.source], self.starts, part.offset)
+            if before:
+                values = np.concatenate([known[place], values])
             absent |= values == ABSENT
             keys = keys * vocabulary.size + values
             n_keys *= vocabulary.size
         return (np.where(absent, ABSENT, keys) if absent.any() else keys), n_keys, True
 
 
-def _written_out(template: Template, vocabularies: dict[Source, Vocabulary], lookups: tuple[Lookup, ...]) -> list[str]:
-    """The names of a template's features, by number: its keys taken apart again, from the last part to the first."""
+def _taken_apart(
+    template: Template, vocabularies: Mapping[Source, Vocabulary], lookups: tuple[Lookup, ...]
+) -> list[NDArray[np.int64]]:
+    """The values of every part in a template's features, by number: keys taken apart, the last part first."""
     last = lookups[-1]
     keys = np.empty(len(last.keys), dtype=np.int64)
     keys[last.numbers] = last.keys
@@ -389,16 +430,23 @@ def _written_out(template: Template, vocabularies: dict[Source, Vocabulary], loo
     columns = []
     shorter = list(lookups[:-1])
     for part, shortened in zip(reversed(template.parts), reversed(stage), strict=True):
-        vocabulary = vocabularies[part.source]
-        keys, values = np.divmod(keys, vocabulary.size)
-        names = vocabulary.names()
-        columns.append([names[value] for value in values.tolist()])
+        keys, values = np.divmod(keys, vocabularies[part.source].size)
+        columns.append(values)
         if shortened:
             lookup = shorter.pop()
             longer = np.empty(len(lookup.keys), dtype=np.int64)
             longer[lookup.numbers] = lookup.keys
             keys = longer[keys]
-    return [f"{template.text}={'|'.join(values)}" for values in zip(*reversed(columns), strict=True)]
+    return columns[::-1]
+
+
+def _written_out(template: Template, vocabularies: dict[Source, Vocabulary], lookups: tuple[Lookup, ...]) -> list[str]:
+    """The names of a template's features, by number."""
+    columns = []
+    for part, values in zip(template.parts, _taken_apart(template, vocabularies, lookups), strict=True):
+        names = vocabularies[part.source].names()
+        columns.append([names[value] for value in values.tolist()])
+    return [f"{template.text}={'|'.join(values)}" for values in zip(*columns, strict=True)]
 
 
 OF_WORDS = ("{0}[-2]", "{0}[-1]", "{0}[0]", "{0}[1]", "{0}[2]", "{0}[-1]|{0}[0]", "{0}[0]|{0}[1]")

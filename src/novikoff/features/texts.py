@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
@@ -83,7 +83,7 @@ def words_and_pairs(column: "pa.Array", n_buckets: int, room: WordBuffers | None
 
 
 def _letters(column: "pa.Array") -> tuple[NDArray[np.uint8], NDArray[np.int32]]:
-    """The bytes of all texts, in which whatever is not ASCII is part of a word in lower case; and where texts end."""
+    """The bytes of all texts, with all words that are not ASCII in lower case; and where texts end."""
     from pyarrow import compute
 
     column = column.fill_null("") if column.null_count else column
@@ -160,14 +160,15 @@ def _bytes(column: "pa.Array") -> tuple[NDArray[np.uint8], NDArray[np.int32]]:
     return np.frombuffer(text, dtype=np.uint8), within
 
 
-class TextVocabulary:
-    """The words of texts by the buckets into which they fall: of each the first few, words before pairs.
+class TextVocabulary(Gathered):
+    """The words of a column of texts by the buckets into which they fall: of each the first few, words before pairs.
 
-    Threads have a share of the buckets each, and what comes out does not depend on their number.
+    Threads have a share of the buckets each, and what comes out does not depend on their number. When all texts were
+    added, `kept` has the words.
 
     >>> import pyarrow as pa
     >>> vocabulary = TextVocabulary(2)
-    >>> vocabulary.add(pa.array(["c b a", "a b a"]))
+    >>> vocabulary.add_texts(pa.array(["c b a", "a b a"]))
     >>> buckets, words, rows = vocabulary.words()
     >>> vocabulary.occurrences, list(zip(buckets.tolist(), words, rows.tolist()))
     (7, [(0, 'b a', 2), (1, 'c', 1), (1, 'b', 2), (1, 'a', 2)])
@@ -176,11 +177,16 @@ class TextVocabulary:
     def __init__(self, n_buckets: int, n_jobs: int | None = None) -> None:
         self.n_buckets, self.n_jobs = n_buckets, n_jobs
         self.occurrences = 0
+        self.kept: KeptWords | None = None
         self._rows = 0
         self._shares: list[_Share] = []
         self._rooms: list[WordBuffers] = []
 
-    def add(self, column: "pa.Array") -> None:
+    def add(self, cells: Cells) -> int:
+        self.add_texts(column := cells.texts())
+        return int(column.null_count)
+
+    def add_texts(self, column: "pa.Array") -> None:
         """Let the words of some texts in."""
         if not self._shares:
             n_shares = min(thread_count(self.n_jobs), self.n_buckets) if column.nbytes > FEW_BYTES else 1
@@ -205,12 +211,24 @@ class TextVocabulary:
 
     def words(self) -> KeptWords:
         """The words that were kept."""
-        self._rooms = [WordBuffers() for _ in self._shares]  # what was found is no longer needed
         parts = [share.words() for share in self._shares]
         words = [word for part in parts for word in part.words]
         none = np.empty(0, dtype=np.int64)
         buckets, rows = (np.concatenate([none, *(part[field] for part in parts)]) for field in (0, 2))
         return KeptWords(buckets, words, rows)
+
+    def join(self, other: "TextVocabulary") -> None:
+        assert other.kept is not None
+        self.kept = other.kept if self.kept is None else self.kept.joined(other.kept)
+        self.occurrences += other.occurrences
+
+    def close(self) -> None:
+        self._rooms = []  # what was found is no longer needed
+        self.kept = self.words() if self.kept is None else self.kept
+        self._shares = []
+
+    def n_entries(self, rows: int, missing: int) -> int:
+        return self.occurrences + missing
 
 
 class _Share:
@@ -270,34 +288,6 @@ def _room(slots: NDArray[np.int32], count: int, arena: NDArray[np.uint8]) -> Kep
     return Kept(slots, np.zeros(count, dtype=np.int64), lines, starts, lengths, arena)
 
 
-class GatheredTexts(Gathered):
-    """The words of a column of texts."""
-
-    def __init__(self, n_buckets: int, n_jobs: int | None) -> None:
-        self.vocabulary: TextVocabulary | None = TextVocabulary(n_buckets, n_jobs)
-        self.words: KeptWords | None = None
-        self.occurrences = 0
-
-    def add(self, cells: Cells) -> int:
-        assert self.vocabulary is not None
-        self.vocabulary.add(column := cells.texts())
-        return int(column.null_count)
-
-    def join(self, other: "GatheredTexts") -> None:
-        assert other.words is not None
-        self.words = other.words if self.words is None else self.words.joined(other.words)
-        self.occurrences += other.occurrences
-        self.vocabulary = None
-
-    def close(self) -> None:
-        if self.vocabulary is not None:
-            self.occurrences, self.words = self.vocabulary.occurrences, self.vocabulary.words()
-            self.vocabulary = None
-
-    def n_entries(self, rows: int, missing: int) -> int:
-        return self.occurrences + missing
-
-
 @dataclass(frozen=True)
 class Text(ColumnKind):
     """A text becomes a 1 in the feature of each word, and of each pair of neighbouring words, that it contains.
@@ -317,13 +307,13 @@ class Text(ColumnKind):
     weights: tuple[float, ...] = ()
 
     @classmethod
-    def gathered(cls, column: "Column") -> GatheredTexts:
-        return GatheredTexts(column.limits.n_buckets, column.limits.n_jobs)
+    def gathered(cls, column: "Column") -> TextVocabulary:
+        return TextVocabulary(column.limits.n_buckets, column.limits.n_jobs)
 
     @classmethod
     def learned(cls, column: "Column", dense: bool) -> "Text":
-        assert isinstance(column.found, GatheredTexts)
-        found, n_texts = column.found.words, column.rows - column.missing
+        assert isinstance(column.found, TextVocabulary)
+        found, n_texts = column.found.kept, column.rows - column.missing
         assert found is not None
         # What words count, by how few texts have them, if asked.
         rarities = [
@@ -372,8 +362,15 @@ class Text(ColumnKind):
     def _weights(self) -> NDArray[np.float64]:
         return np.array(self.weights)
 
+    def single_words(self) -> "Text":
+        """The same without pairs of words."""
+        kept = [number for number, word in enumerate(self.words) if " " not in word]
+        weights = tuple(self.weights[number] for number in kept) if self.weights else ()
+        return replace(self, words=tuple(self.words[number] for number in kept), weights=weights)
+
     def detail(self) -> str:
-        return noted(f"{len(self.words):,} words and pairs of words{', rare ones more' if self.weights else ''}", self)
+        pairs = " and pairs of words" if any(" " in word for word in self.words) else ""
+        return noted(f"{len(self.words):,} words{pairs}{', rare ones more' if self.weights else ''}", self)
 
     def wrong(self) -> str | None:
         if not 1 <= self.n_buckets <= MOST_BUCKETS:

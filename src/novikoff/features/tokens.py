@@ -8,6 +8,7 @@ that was made for python-crfsuite or sklearn-crfsuite needs no change.
 """
 
 import math
+from array import array
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import pairwise
@@ -221,6 +222,10 @@ class Numbers:
             raise ValueError(f"the tokens have {tokens.rows.n_columns} numbers, but {self.n_columns} were learned")
         return tokens
 
+    def grow(self, sequences: Sequence[Any], min_count: int = 1) -> tuple["Numbers", Tokens, NDArray[np.int64]]:
+        """Columns stay what they are."""
+        return self, self.encode(sequences), np.arange(self.n_columns)
+
     def names(self) -> list[str]:
         """A name for every feature: its column."""
         return [f"column {number}" for number in range(self.n_columns)]
@@ -237,6 +242,8 @@ def number_labels(
     for number, labels_of_one in enumerate(sequences):
         if isinstance(labels_of_one, str | bytes):
             raise ValueError(f"the labels of sequence {number} are the string {labels_of_one!r}; pass a list of labels")
+        if not hasattr(labels_of_one, "__len__"):
+            raise ValueError(f"the labels of sequence {number} are {labels_of_one!r:.60}; pass a list of labels")
     lengths = np.fromiter(map(len, sequences), dtype=np.int64)
     wanted = np.diff(starts)
     if len(lengths) != len(wanted):
@@ -253,12 +260,13 @@ def number_labels(
         if label is not None and is_missing(label):
             row = next(row for row, other in enumerate(flat) if other is label)
             raise ValueError(f"the label of {_place(row, starts)} is {label!r}, which equals no label, not even itself")
-    labels = _in_order(seen) if known is None else list(known)
+    labels = in_order(seen) if known is None else list(known)
     numbers = {label: number for number, label in enumerate(labels)}
     return np.fromiter((numbers.get(label, -1) for label in flat), dtype=np.int64, count=len(flat)), labels
 
 
-def _in_order(labels: Iterable[Hashable]) -> list[Hashable]:
+def in_order(labels: Iterable[Hashable]) -> list[Hashable]:
+    """Labels sorted, or as they come if they cannot be."""
     try:
         return sorted(labels)  # type: ignore[type-var]
     except TypeError:
@@ -292,15 +300,20 @@ def expand(token: Any) -> dict[str, float]:
 def _expand_mapping(token: Mapping[Any, Any], prefix: str) -> Iterator[tuple[str, float]]:
     for key, value in token.items():
         name = prefix + _name(key)
-        if isinstance(value, str | bytes):
-            yield f"{name}:{_name(value)}", 1.0
-        elif isinstance(value, Mapping):
+        if isinstance(value, Mapping):
             yield from _expand_mapping(value, f"{name}:")
         elif isinstance(value, list | set | frozenset):
             for part in value:
                 yield f"{name}:{_name(part)}", 1.0
         else:
-            yield name, _number(value, name)
+            yield _expand_item(name, value)
+
+
+def _expand_item(name: Any, value: Any) -> tuple[str, float]:
+    """The attribute of one item of a mapping, and its value."""
+    if isinstance(value, str | bytes):
+        return f"{_name(name)}:{_name(value)}", 1.0
+    return _name(name), _number(value, name)
 
 
 def _name(value: Any) -> str:
@@ -333,15 +346,26 @@ class AttributeIndex:
     @classmethod
     def learn(cls, sequences: Sequence[Sequence[Any]], min_count: int = 1) -> tuple["AttributeIndex", Tokens]:
         """Number the attributes that occur at least so often, and give the tokens in these attributes."""
-        starts = starts_of(sequences)
-        expanded = _expand_all(sequences)
-        numbers: dict[str, int] = {}
-        found = [numbers.setdefault(name, len(numbers)) for token in expanded for name in token]
-        counts = np.bincount(np.array(found, dtype=np.int64), minlength=len(numbers))
+        return cls({}).grow(sequences, min_count)[:2]
+
+    def grow(
+        self, sequences: Sequence[Sequence[Any]], min_count: int = 1
+    ) -> tuple["AttributeIndex", Tokens, NDArray[np.int64]]:
+        """The attributes that are known and behind them those that occur at least so often in new tokens, the tokens
+        in them, and the new number of every attribute that was known."""
+        numbers, n_known = dict(self.numbers), self.n_columns
+        entries = AttributeEntries(lambda name: numbers.setdefault(name, len(numbers)))
+        found = entries.of(sequences)
+        counts = np.bincount(entries.columns[found.entries], minlength=len(numbers))[n_known:]
         order = np.argsort(-counts, kind="stable")
+        order = n_known + order[counts[order] >= min_count]
         names = list(numbers)
-        index = cls({names[old]: new for new, old in enumerate(order.tolist()) if counts[old] >= min_count})
-        return index, index._as_tokens(expanded, starts)
+        kept = [*self.numbers, *(names[old] for old in order.tolist())]
+        index = AttributeIndex({name: number for number, name in enumerate(kept)})
+        moved = np.full(len(names), -1, dtype=np.int64)
+        moved[:n_known], moved[order] = np.arange(n_known), np.arange(n_known, len(kept))
+        rows = found.as_rows(moved[entries.columns], entries.values, index.n_columns)
+        return index, Tokens(rows, starts_of(sequences)), moved[:n_known]
 
     @property
     def n_columns(self) -> int:
@@ -349,7 +373,9 @@ class AttributeIndex:
 
     def encode(self, sequences: Sequence[Sequence[Any]]) -> Tokens:
         """Tokens as rows; attributes never seen are left out."""
-        return self._as_tokens(_expand_all(sequences), starts_of(sequences))
+        entries = AttributeEntries(lambda name: self.numbers.get(name, -1))
+        found = entries.of(sequences)
+        return Tokens(found.as_rows(entries.columns, entries.values, self.n_columns), starts_of(sequences))
 
     def names(self) -> list[str]:
         """Every attribute, by its number."""
@@ -360,30 +386,101 @@ class AttributeIndex:
         kept = [name for name, stay in zip(self.numbers, wanted.tolist(), strict=True) if stay]
         return AttributeIndex({name: number for number, name in enumerate(kept)})
 
-    def _as_tokens(self, expanded: list[dict[str, float]], starts: NDArray[np.int64]) -> Tokens:
+
+class AttributeEntries:
+    """What tokens have, each only once: the column and the value of an attribute.
+
+    A corpus repeats itself, so an attribute is taken apart, named and numbered where it first occurs, and found in a
+    dictionary ever after. An item of a mapping and a name are looked for in dictionaries of their own: a tuple among
+    names is no item.
+    """
+
+    def __init__(self, number: Callable[[str], int]) -> None:
+        self._number, self._columns, self._values = number, array("q"), array("d")
+        self.items = _Numbered(lambda item: self._add(*_expand_item(*item)))
+        self.words = _Numbered(lambda word: self._add(_name(word), 1.0))
+
+    @property
+    def columns(self) -> NDArray[np.int64]:
+        return np.array(self._columns, dtype=np.int64)
+
+    @property
+    def values(self) -> NDArray[np.float64]:
+        return np.array(self._values, dtype=np.float64)
+
+    def of(self, sequences: Sequence[Sequence[Any]]) -> "EntriesOfTokens":
+        """The entries of every token."""
+        found, ends = array("q"), array("q")
+        get_item, get_word, extend = self.items.__getitem__, self.words.__getitem__, found.extend
+        for number, sequence in enumerate(sequences):
+            for place, token in enumerate(sequence):
+                try:
+                    if type(token) is dict or is_mapping(token):
+                        extend(map(get_item, token.items()))
+                    elif isinstance(token, str | bytes):
+                        found.append(get_word(token))
+                    else:
+                        extend(map(get_word, token))
+                except (TypeError, ValueError):  # a value that has parts, or one that is refused
+                    del found[ends[-1] if ends else 0 :]
+                    try:
+                        extend(map(get_item, expand(token).items()))
+                    except (TypeError, ValueError) as error:
+                        raise type(error)(f"token {place} of sequence {number}: {error}") from None
+                ends.append(len(found))
+        return EntriesOfTokens(np.array(found, dtype=np.int64), np.array(ends, dtype=np.int64))
+
+    def _add(self, name: str, value: float) -> int:
+        self._columns.append(self._number(name))
+        self._values.append(value)
+        return len(self._values) - 1
+
+
+class _Numbered(dict[Any, int]):
+    """Numbers of what was looked for; `number` gives that of what is new."""
+
+    def __init__(self, number: Callable[[Any], int]) -> None:
+        self._number = number
+
+    def __missing__(self, key: Any) -> int:
+        self[key] = number = self._number(key)
+        return number
+
+
+@dataclass(frozen=True)
+class EntriesOfTokens:
+    """The entries of all tokens one after another, and where those of each token end."""
+
+    entries: NDArray[np.int64]
+    ends: NDArray[np.int64]
+
+    def as_rows(self, columns: NDArray[np.int64], values: NDArray[np.float64], n_columns: int) -> Rows:
+        """The tokens as rows, without columns of -1, and without zeros, which add nothing to any score."""
         from scipy.sparse import csr_array
 
-        get = self.numbers.get
-        known = [[(get(name, -1), value) for name, value in token.items()] for token in expanded]
-        lengths = np.fromiter(map(len, known), dtype=np.int64, count=len(known))
-        pairs = np.array([pair for token in known for pair in token], dtype=np.float64).reshape(-1, 2)
-        token = np.repeat(np.arange(len(known)), lengths)
-        seen = pairs[:, 0] >= 0
-        indices, values, token = pairs[seen, 0].astype(np.int32), pairs[seen, 1], token[seen]
         if np.array_equal(values, values.astype(np.float32)):
             values = values.astype(np.float32)  # mostly ones: half the memory, and nothing is lost
-        by_column = np.lexsort((indices, token))
-        pointers = np.concatenate([[0], np.cumsum(np.bincount(token, minlength=len(known)))]).astype(np.int32)
-        matrix = csr_array((values[by_column], indices[by_column], pointers), shape=(len(known), self.n_columns))
-        return Tokens(as_rows(matrix), starts)
+        stay = (columns >= 0)[self.entries]
+        ends = np.append(0, np.cumsum(stay))[np.append(0, self.ends)].astype(np.int32)
+        entries = self.entries[stay]
+        shape = (len(self.ends), n_columns)
+        matrix = csr_array((values[entries], columns[entries].astype(np.int32), ends), shape=shape)
+        matrix.sort_indices()
+        first = np.zeros(matrix.nnz + 1, dtype=np.bool_)
+        first[ends] = True
+        if np.any((matrix.indices[1:] == matrix.indices[:-1]) & ~first[1:-1]):
+            matrix = self._last_ones(columns, values, shape)
+        matrix.eliminate_zeros()
+        return as_rows(matrix)
 
+    def _last_ones(self, columns: NDArray[np.int64], values: NDArray[Any], shape: tuple[int, int]) -> Any:
+        """The same where a token has an attribute more than once: the last one counts."""
+        from scipy.sparse import csr_array
 
-def _expand_all(sequences: Sequence[Sequence[Any]]) -> list[dict[str, float]]:
-    expanded = []
-    for number, sequence in enumerate(sequences):
-        for place, token in enumerate(sequence):
-            try:
-                expanded.append(expand(token))
-            except (TypeError, ValueError) as error:
-                raise type(error)(f"token {place} of sequence {number}: {error}") from None
-    return expanded
+        tokens = np.repeat(np.arange(len(self.ends)), np.diff(self.ends, prepend=0))
+        last = {}
+        for token, entry in zip(tokens.tolist(), self.entries.tolist(), strict=True):
+            last[token, int(columns[entry])] = entry
+        kept = [(token, column, entry) for (token, column), entry in last.items() if column >= 0]
+        rows, places, entries = np.array(sorted(kept), dtype=np.int64).reshape(-1, 3).T
+        return csr_array((values[entries], (rows, places)), shape=shape)

@@ -1,4 +1,4 @@
-"""What a file must say, so that neither a kernel nor a proof is led astray: parts that are there, and fit together."""
+"""Checks of a file, for kernels and proofs: all parts are present, and fit together."""
 
 from collections.abc import Mapping
 from typing import Any

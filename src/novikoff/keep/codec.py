@@ -166,9 +166,7 @@ def _own(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Rows of numbers
-# ---------------------------------------------------------------------------------------------------------------------
+# -- rows of numbers --------------------------------------------------------------------------------------------------
 
 
 def _write_rows(rows: Rows, path: str, arrays: Arrays) -> dict[str, Any]:
@@ -203,12 +201,10 @@ class _RowsHeader:
 ROWS = TypeForm(_write_rows, _read_rows)
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# What models have in common
-# ---------------------------------------------------------------------------------------------------------------------
+# -- what models have in common ---------------------------------------------------------------------------------------
 
-# Of a model, these are written in ways of their own; the certificate and the fingerprint, by `save`, in every file.
-EVIDENCE = ("certificate", "fingerprint")
+# Of a model, these are written in ways of their own; the evidence, by `save`, in every file.
+EVIDENCE = ("certificate", "fingerprint", "review")
 OF_MODELS = (*EVIDENCE, "run", "goes_on", "parameters", "mistake_guesses")
 RECORDS = Codec(finite=False)
 

@@ -1,6 +1,6 @@
 """The kernel perceptron in a file: support rows, coefficients, and what proofs and budgets need beside them.
 
-A kernel that is a function cannot be in a file; whoever loads such a model brings it.
+A kernel that is a function cannot be in a file; the caller of `load` passes it.
 """
 
 import math
@@ -46,9 +46,7 @@ def from_parts(parts: FileParts, functions: Functions) -> KernelModel:
     return model
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Kernels, and what grows
-# ---------------------------------------------------------------------------------------------------------------------
+# -- kernels, and what grows ------------------------------------------------------------------------------------------
 
 
 def _codec(function: Callable[..., Any] | None) -> Codec:
@@ -107,9 +105,7 @@ def _read_points(kind: Any, path: str, arrays: Arrays) -> GrowingPoints:
     return GrowingPoints(list(map(GrowingArray.of, parts)))
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Whether the parts fit together
-# ---------------------------------------------------------------------------------------------------------------------
+# -- whether the parts fit together -----------------------------------------------------------------------------------
 
 
 def _check(memory: KernelMemory, n_classes: int) -> bool:

@@ -59,13 +59,11 @@ class FileParts(NamedTuple):
     arrays: Arrays
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Writing
-# ---------------------------------------------------------------------------------------------------------------------
+# -- writing ----------------------------------------------------------------------------------------------------------
 
 
 def write(path: str | os.PathLike[str], header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-    """Write a model file; the path has its old content or all of the new, whatever happens."""
+    """Write a model file; until it is complete, the path has its old content."""
     content = memoryview(_packed(header, arrays))
     place = _digest_place(bytes(content[: LENGTH.size + _header_length(content)]), NO_DIGEST)
     with WholeFile(path) as file:
@@ -99,9 +97,7 @@ def dumped(value: Any) -> str:
     return json.dumps(value, allow_nan=False)
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Reading
-# ---------------------------------------------------------------------------------------------------------------------
+# -- reading ----------------------------------------------------------------------------------------------------------
 
 
 def read_header(path: str | os.PathLike[str]) -> dict[str, Any]:
@@ -135,7 +131,7 @@ def _opened(path: Path) -> BinaryIO:
 
 
 def check_replaceable(path: str | os.PathLike[str]) -> None:
-    """Refuse to replace a file that is neither a model file nor empty: somebody else's work."""
+    """Refuse to replace a file that is neither a model file nor empty."""
     if not os.path.isfile(path) or not os.path.getsize(path):
         return
     try:

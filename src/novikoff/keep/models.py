@@ -13,13 +13,26 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from novikoff.data import strict_json
-from novikoff.keep.layout import FORMAT, FileParts, ModelFileError, check_replaceable, dumped, read, too_large, write
-from novikoff.keep.layout import read_header as read_header
+from novikoff.keep.codec import RECORDS
+from novikoff.keep.layout import (
+    FORMAT,
+    LENGTH,
+    FileParts,
+    ModelFileError,
+    check_replaceable,
+    dumped,
+    read,
+    read_header,
+    too_large,
+    write,
+)
 from novikoff.keep.parameters import MAY_BE_FUNCTIONS, FunctionError
 from novikoff.keep.values import check_room
 from novikoff.learn.model import LearnedModel
+from novikoff.learn.review import Review
 
 if TYPE_CHECKING:
+    from novikoff.prove.certificates import AnyCertificate
     from novikoff.prove.separable.certificate import Certificate
 
 # The module of each learner's files, and the class that holds such a model. They are imported on use: a tagger needs no
@@ -44,6 +57,9 @@ LEARNERS = {"OnlinePerceptron": "OnlinePerceptron"} | {model: name for model, (_
 # What a header says of the file, and not of the model.
 ABOUT_THE_FILE = ("sha256", "format", "novikoff", "learner", "transposed")
 
+# A model file begins with the length of its header, in 8 bytes, of which the highest are 0: no JSON text has these.
+NO_TEXT, JSON_BEGINS = b"\0", b" \t\r\n{"
+
 # What may go wrong when something else than a model is read as one.
 NONSENSE = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError)
 
@@ -59,8 +75,8 @@ def save(
     """Write a model to a file, for `load`. It replaces a model file; any other file is kept, unless `force`.
 
     A `certificate` of the training data may go with it, and a `fingerprint`, which is their SHA-256 (that of the
-    certificate, if only this is given). The file at the path is replaced in one step, so that whatever happens it is
-    either the old or the new one. A process that is killed in the middle may leave a file beside it, with a dot before
+    certificate, if only this is given). The file at the path is replaced in one step, so that it is either
+    the old or the new one. A process that is killed in the middle may leave a file beside it, with a dot before
     its name and `.part` behind; it can be deleted.
 
     >>> import tempfile
@@ -164,24 +180,55 @@ def _plain_of(model: Any) -> Any:
     raise TypeError(f"a {type(model).__name__} cannot be saved; {', '.join(CODECS)} can, each in a file of its own")
 
 
-def _evidence(model: Any, certificate: Any, fingerprint: str | None) -> dict[str, str | None]:
-    """What is known about the training data: what is new, and where that is nothing, what the model has."""
+def _evidence(model: Any, certificate: Any, fingerprint: str | None) -> dict[str, Any]:
+    """What is known about the training data: what is new, and where that is nothing, what the model has. A review is
+    that of the model, if it has one."""
     if isinstance(certificate, str):
         from novikoff.prove.separable.certificate import Certificate
 
         certificate = Certificate.from_json(certificate)
     if certificate is not None:
         fingerprint = certificate.data_hash if fingerprint is None else fingerprint
+    review = getattr(model, "review", None)
     return {
         "certificate": getattr(model, "certificate", None) if certificate is None else certificate.to_json(),
         "fingerprint": fingerprint or getattr(model, "fingerprint", None),
+        **({} if review is None else {"review": RECORDS.write(Review, review, {})}),
     }
 
 
 def _evidence_in(header: Mapping[str, Any]) -> dict[str, Any]:
-    """The same in a file. Nobody believes it: it is text."""
-    found = {name: header[name] for name in ("certificate", "fingerprint")}
+    """The same in a file, which is not trusted: text, and counts that do not contradict each other."""
+    found: dict[str, Any] = {name: header[name] for name in ("certificate", "fingerprint")}
     for name, text in found.items():
         if text is not None and type(text) is not str:
             raise ModelFileError(f"{name} is {text!r:.60}, and no text")
-    return found
+    return {**found, "review": RECORDS.read(Review | None, header.get("review"), {}, "review")}
+
+
+def read_certificate(path: Path) -> "AnyCertificate":
+    """The certificate in a file of its own, which `--out` of some commands writes, or in a model. It is not checked."""
+    from novikoff.prove.certificates import read_certificate as read_text
+    from novikoff.prove.exact.document import CertificateError
+
+    try:
+        text = certificate_text(path)
+        if text is None:
+            raise CertificateError("the model has none; novikoff fit puts one in unless --no-certify says otherwise")
+        return read_text(text)
+    except CertificateError as error:
+        raise CertificateError(
+            f"{path} is not a certificate, or is truncated ({error}); novikoff certify --out makes one"
+        ) from None
+
+
+def certificate_text(path: Path) -> str | bytes | None:
+    """The JSON text of the certificate in a file; None if that is a model without one."""
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} is a directory; name the certificate or the model in it")
+    with path.open("rb") as file:
+        beginning = file.read(LENGTH.size)
+    if not beginning or (beginning[0] in JSON_BEGINS and NO_TEXT not in beginning):
+        return path.read_bytes()
+    text = read_header(path).get("certificate")
+    return None if text is None else str(text)

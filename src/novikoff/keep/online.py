@@ -1,4 +1,4 @@
-"""The online perceptron in a file: its features and labels by name, whatever plain values these are."""
+"""The online perceptron in a file: its features and labels by name, which are any plain values."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -68,7 +68,7 @@ def from_parts(parts: FileParts, functions: Mapping[str, Callable[..., Any]]) ->
 def _check(state: OnlineState, fit_intercept: bool, fades: bool) -> None:
     """Whether these can be the sums of so many mistakes of such a length, and ages that are counted from an origin.
 
-    Whatever goes on from here stays finite then, and comes to an end: an origin after the last example would not.
+    Then all further learning stays finite, and ends: with an origin after the last example it would not.
     """
     updates, longest = state.mistakes + state.narrow, state.longest
     ensure(updates <= state.examples, "there are more mistakes than examples")

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from novikoff.data.chunks import SCHEMES
 from novikoff.keep.layout import ModelFileError
 from novikoff.keep.values import decode, encode
 from novikoff.options import DECLARED, Number, Whole, is_number
@@ -143,7 +144,7 @@ CHECKS: dict[str, Check] = {
     "templates": lambda value: value is None or _are_texts(value),
     "columns": _are_texts,
     "min_count": Whole().accepts,
-    "constraint": lambda value: value is None or callable(value) or isinstance(value, str),
+    "constraint": lambda value: callable(value) or _one_of(None, *SCHEMES)(value),
     "label": lambda value: value is None or isinstance(value, str),
     "cost": lambda value: POSITIVE.accepts(value) or (is_number(value) and value == 0),
     "zero_based": lambda value: isinstance(value, bool | np.bool_),

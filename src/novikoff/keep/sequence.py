@@ -1,6 +1,8 @@
 """The sequence perceptron in a file: how tokens become features, and the weights of features and of label after label.
 
 Only weights that are not 0 are kept: so many of each feature, with their labels, and the places of the links among all.
+A tagger that can go on learning has its last weights in the file, and the drift of which the average is made; one that
+was pruned has only the weights that predict.
 
 A constraint that is a function is code, and not in the file. It is needed for learning only: what it forbids has the
 weight minus infinity, which is kept.
@@ -13,21 +15,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novikoff.data.strict_json import Fields
+from novikoff.engine.chain import Drift
 from novikoff.engine.emissions import MOST_LABELS, Emissions
 from novikoff.engine.viterbi import Links, Weights
 from novikoff.features.templates import LARGEST_KEY, Lookup, Template, TemplateIndex, Vocabulary, parse_template
 from novikoff.features.tokens import AttributeIndex, Numbers, by_sequence
 from novikoff.keep import checks
 from novikoff.keep.checks import ensure, take
-from novikoff.keep.codec import OF_MODELS, Codec, goes_on, read_run, write_model
+from novikoff.keep.codec import OF_MODELS, Codec, declared_fields, goes_on, read_run, write_model
 from novikoff.keep.layout import Arrays, FileParts, ModelFileError
 from novikoff.keep.parameters import decode_parameters
 from novikoff.keep.values import decode, decode_names, encode, encode_names
-from novikoff.learn.chain.space import SequenceRun
+from novikoff.learn.chain.space import ChainMemory, SequenceRun
 from novikoff.learn.chain.tagger import Tagger, TokenFeatures
 
 CODEC = Codec()
-BY_HAND = (*OF_MODELS, "classes", "labels", "features", "weights")
+BY_HAND = (*OF_MODELS, "classes", "labels", "features", "weights", "memory", "labels_are_fixed")
+MEMORY = ("examples", "longest", "lead", "narrow", "mistakes", "is_whole")
 
 # The links of so many labels are a table of bytes; one that is larger belongs to a larger file.
 LARGE_LINKS = 1 << 28
@@ -44,7 +48,9 @@ FARTHEST_OFFSET = 100_000
 
 def to_parts(tagger: Tagger) -> FileParts:
     index = tagger.features.index
-    arrays = _weights_to_arrays(tagger.weights)
+    memory = tagger.memory
+    of_weights = (tagger.weights, None) if memory is None else (memory.weights, memory.drift)
+    arrays = _weights_to_arrays(*of_weights)
     kind: dict[str, Any] = {"kind": "numbers"}
     if isinstance(index, TemplateIndex):
         kind = {
@@ -65,24 +71,36 @@ def to_parts(tagger: Tagger) -> FileParts:
         **write_model(tagger, tagger.run),
         "classes": encode(list(tagger.labels), "the labels"),
         "features": {**kind, "columns": list(tagger.features.columns)},
+        "memory": None if memory is None else {name: getattr(memory, name) for name in MEMORY},
+        "labels_are_fixed": tagger.labels_are_fixed,
         **CODEC.write_fields(tagger, arrays, without=BY_HAND),
     }
     return FileParts(header, arrays)
 
 
-def _weights_to_arrays(weights: Weights) -> Arrays:
-    features, labels, values = weights.emissions.entries()
+def _weights_to_arrays(weights: Weights, drift: Drift | None) -> Arrays:
+    """The weights that are not 0, and with a drift those whose drift is not."""
     table = weights.links.table.ravel()
+    known, linked = weights.emissions.values != 0.0, table != 0.0
+    if drift is not None:
+        known, linked = known | (drift.emissions != 0.0), linked | (drift.links.ravel() != 0.0)
     forbidden = np.isneginf(table)
-    places = np.flatnonzero((table != 0.0) & ~forbidden)
-    return {
+    features, places = weights.emissions.places(known)
+    at = np.flatnonzero(linked & ~forbidden)
+    values = weights.emissions.values[places]
+    arrays: Arrays = {
         "counts": np.bincount(features, minlength=weights.n_features).astype(np.uint32),
-        "labels": labels.astype(np.uint16),
+        "labels": weights.emissions.labels[places],
         "weights": values,
-        "link_places": places.astype(np.uint32),
-        "links": table[places],
+        "link_places": at.astype(np.uint32),
+        "links": table[at],
         "forbidden": np.packbits(forbidden) if forbidden.any() else np.zeros(0, dtype=np.uint8),
     }
+    if drift is None:
+        return arrays
+    narrow = values.astype(np.float32)  # the last weights are mostly whole numbers
+    exact = narrow if np.array_equal(narrow, values) else values
+    return arrays | {"weights": exact, "drift": drift.emissions[places], "link_drift": drift.links.ravel()[at]}
 
 
 def _templates_to_arrays(index: TemplateIndex) -> Arrays:
@@ -107,9 +125,11 @@ def from_parts(parts: FileParts, functions: Mapping[str, Callable[..., Any]]) ->
     ensure(isinstance(labels, list) and len(labels) > 0, "there are no labels")
     ensure(len(labels) < MOST_LABELS, "there are more labels than a chain can have")
     ensure(len(set(labels)) == len(labels), "a label occurs twice")
-    ensure(not goes_on(header), "a tagger does not go on learning")
+    ensure(all(label == label for label in labels), "a label is NaN")
+    ensure(not goes_on(header), "a tagger has a record, also while it goes on learning")
     size = sum(array.nbytes for array in arrays.values())
-    weights = _weights(arrays, len(labels), size)
+    known_memory = header.get("memory")  # files from before it was kept have none
+    weights, drift = _weights(arrays, len(labels), size, with_drift=known_memory is not None)
     features = _features(Fields(header["features"], "features", ModelFileError), arrays, weights.n_features)
     ensure(features.index.n_columns == weights.n_features, "there are not as many features as weights")
     run = read_run(header, SequenceRun)
@@ -117,13 +137,36 @@ def from_parts(parts: FileParts, functions: Mapping[str, Callable[..., Any]]) ->
     ensure(run.readout != "vote", "there is no vote of label sequences")
     guesses = _guesses(arrays, labels)
     known = CODEC.read_fields(Tagger, header, arrays, without=BY_HAND)
+    memory = None if drift is None else _memory(known_memory, weights, drift, run)
+    if memory is not None:
+        ensure(known["divisor"] == memory.divisor(run.readout), "the weights are divided by another number")
+        with np.errstate(over="ignore", invalid="ignore"):
+            weights = memory.read_out(run.readout)
+        finite = np.isfinite(weights.emissions.values).all() and np.isfinite(weights.links.table[memory.allowed]).all()
+        ensure(bool(finite), "the weights are too large to be added up")
     checks.all_taken(arrays)
     checks.mistake_rows(known["mistake_rows"])
     ensure(known["divisor"] >= 1, "the weights are divided by nothing")
     rows = known["mistake_rows"]
     ensure(guesses is None or rows is None or len(rows) == len(guesses), "there are not as many guesses as mistakes")
     parameters = decode_parameters(header, functions)
-    return Tagger(features, tuple(labels), weights, run=run, parameters=parameters, mistake_guesses=guesses, **known)
+    ensure(parameters.get("readout") != "vote", "there is no vote of label sequences")
+    fixed = CODEC.read(bool, header.get("labels_are_fixed", False), {}, "labels_are_fixed")
+    known |= {"memory": memory, "labels_are_fixed": fixed, "mistake_guesses": guesses}
+    return Tagger(features, tuple(labels), weights, run=run, parameters=parameters, **known)
+
+
+def _memory(header: Any, weights: Weights, drift: Drift, run: SequenceRun) -> ChainMemory:
+    """What a tagger remembers, if the record can be its own."""
+    hints = declared_fields(ChainMemory)
+    ensure(isinstance(header, dict) and header.keys() == set(MEMORY), "the memory has other fields than those known")
+    counts = {name: CODEC.read(hints[name], header[name], {}, f"memory.{name}") for name in MEMORY}
+    memory = ChainMemory(weights, drift, **counts)
+    ensure(memory.updates <= memory.examples, "there are more mistakes than examples")
+    checks.lead(memory)
+    same = (run.mistakes, run.narrow, run.lead, run.examples)
+    ensure(same == (memory.mistakes, memory.narrow, memory.lead, memory.examples), "the record is of another model")
+    return memory
 
 
 def _guesses(arrays: Arrays, labels: list[Any]) -> list[list[Any]] | None:
@@ -138,8 +181,9 @@ def _guesses(arrays: Arrays, labels: list[Any]) -> list[list[Any]] | None:
     return by_sequence([labels[place] for place in places.tolist()], np.concatenate([[0], np.cumsum(lengths)]))
 
 
-def _weights(arrays: Arrays, n_labels: int, n_bytes: int) -> Weights:
-    kinds = {"counts": np.uint32, "labels": np.uint16, "weights": np.float64}
+def _weights(arrays: Arrays, n_labels: int, n_bytes: int, *, with_drift: bool) -> tuple[Weights, Drift | None]:
+    """The weights, and the drift of each of them if there is one."""
+    kinds: dict[str, Any] = {"counts": np.uint32, "labels": np.uint16, "weights": (np.float32, np.float64)}
     kinds |= {"link_places": np.uint32, "links": np.float64, "forbidden": np.uint8}
     counts, labels, weights, places, links, forbidden = (take(arrays, name, kind) for name, kind in kinds.items())
     for array, name, length in (
@@ -155,7 +199,11 @@ def _weights(arrays: Arrays, n_labels: int, n_bytes: int) -> Weights:
     ensure(int(counts.sum()) == len(labels), "there are not as many weights as features say")
     checks.within(counts, "counts", n_labels + 1)
     checks.within(labels, "labels", n_labels)
-    ensure(not np.any(weights == 0.0), "a weight is 0, which need not be kept")
+    drifts = [take(arrays, name, np.float64) for name in ("drift", "link_drift")] if with_drift else []
+    for drift, same in zip(drifts, (weights, links), strict=False):
+        checks.shape(drift, "drift", len(same))
+    unneeded = weights == 0.0 if not drifts else (weights == 0.0) & (drifts[0] == 0.0)
+    ensure(not np.any(unneeded), "a weight is 0, which need not be kept")
     features = np.repeat(np.arange(len(counts)), counts)
     checks.ascends(features * n_labels + labels, "labels", strictly=True)
     ensure(8 * (n_labels + 1) ** 2 <= LARGE_LINKS + 16 * n_bytes, "it has labels without weights")
@@ -166,8 +214,14 @@ def _weights(arrays: Arrays, n_labels: int, n_bytes: int) -> Weights:
     if len(forbidden):
         ensure(len(forbidden) == -(-table.size // 8), "the forbidden links are not as many as the links")
         table[np.unpackbits(forbidden, count=table.size).astype(np.bool_)] = -np.inf
-    linked = Links.of(table.reshape(n_labels + 1, n_labels + 1))
-    return Weights(Emissions.of_entries(n_labels, counts, labels, weights), linked)
+    shape = (n_labels + 1, n_labels + 1)
+    found = Weights(Emissions.of_entries(n_labels, counts, labels, weights), Links.of(table.reshape(shape)))
+    if not drifts:
+        return found, None
+    link_drift = np.zeros(table.size)
+    link_drift[places] = drifts[1]
+    pool = Emissions.of_entries(n_labels, counts, labels, drifts[0]).values
+    return found, Drift(pool, link_drift.reshape(shape))
 
 
 def _features(kind: Fields, arrays: Arrays, n_features: int) -> TokenFeatures:

@@ -1,4 +1,4 @@
-"""The structured perceptron in a file: weights by feature. Its functions are code, and whoever loads it brings them."""
+"""The structured perceptron in a file: weights by feature. Its functions are code, and passed to `load`."""
 
 from collections.abc import Callable, Mapping
 from typing import Any

@@ -173,9 +173,7 @@ def decode_names(array: NDArray[np.uint8]) -> list[Any]:
     return names
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Generators of random numbers
-# ---------------------------------------------------------------------------------------------------------------------
+# -- generators of random numbers -------------------------------------------------------------------------------------
 
 # The states that are plain numbers, and the place in a buffer that must be inside it: NumPy does not look.
 BIT_GENERATORS = {"PCG64": None, "PCG64DXSM": None, "SFC64": None, "MT19937": ("state", "pos", 624)}

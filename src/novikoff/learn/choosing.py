@@ -1,7 +1,8 @@
 """What a learner lets its own training rows choose: the lead, and the number of epochs.
 
-Some rows are put aside while others are learned, and judge; then all rows are learned as they chose. The choice is one
-of few that were fixed before, and the record says of how many: what it states about new rows holds for all of these.
+Some rows are held out for validation while others are learned; then all rows are learned as they chose. The choice is
+one of few that were fixed before, and the record says of how many: what it states about new rows holds for all of
+these.
 """
 
 import math
@@ -28,8 +29,9 @@ MOST_CHOSEN = 4.0
 # Of fewer rows nothing can be told.
 FEWEST_ROWS = 50
 
-# Tables of at most so many rows times columns take next to no time, and choose by so many folds.
-SMALL = 1 << 14
+# Tables of at most so many rows times columns take next to no time, and choose by so many folds. Still smaller ones are
+# learned before a compiler is loaded, and choose as large ones do, so that they still are.
+TINY, SMALL = 1 << 13, 1 << 14
 FOLDS = 5
 
 # Of others one half judges what was learned from the other in this part of the epochs (if no limit is set to these, of
@@ -101,7 +103,8 @@ class Trial:
     def of(cls, examples: Any, max_iter: int | None, shards: int = 1) -> "Trial":
         """That of examples: those that have no columns are never small."""
         columns = getattr(examples, "n_columns", None)
-        return cls.within(max_iter, shards, small=columns is not None and examples.n_rows * columns <= SMALL)
+        small = columns is not None and TINY < examples.n_rows * columns <= SMALL
+        return cls.within(max_iter, shards, small=small)
 
     def parts(self, random_state: Any) -> "list[tuple[HeldOut, HeldOut | None]]":
         """The rows that judge, and those that are learned, if these are not all others."""

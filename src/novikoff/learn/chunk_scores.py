@@ -6,43 +6,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from novikoff.data.chunks import LabelParts, chunks_of
-
-
-@dataclass(frozen=True)
-class ChunkCounts:
-    """How many chunks are in the gold labels, how many were found, and how many of those are correct.
-
-    >>> counts = ChunkCounts(gold=4, found=5, correct=3)
-    >>> counts.precision, counts.recall, round(counts.f1, 4)
-    (0.6, 0.75, 0.6667)
-    """
-
-    gold: int
-    found: int
-    correct: int
-
-    @property
-    def precision(self) -> float:
-        """The share of the found chunks that are correct; 0 if none was found."""
-        return self.correct / self.found if self.found else 0.0
-
-    @property
-    def recall(self) -> float:
-        """The share of the gold chunks that were found; 0 if there are none."""
-        return self.correct / self.gold if self.gold else 0.0
-
-    @property
-    def f1(self) -> float:
-        """The harmonic mean of precision and recall, which is 2 correct / (found + gold); 0 if none is correct."""
-        return 2 * self.correct / (self.found + self.gold) if self.correct else 0.0
+from novikoff.learn.measures import Retrieval
 
 
 @dataclass(frozen=True)
 class ChunkScores:
     """The counts of all chunks and of each type, and how many tokens have the right label; prints as a table."""
 
-    overall: ChunkCounts
-    by_type: dict[str, ChunkCounts]
+    overall: Retrieval
+    by_type: dict[str, Retrieval]
     tokens: int
     correct_tokens: int
 
@@ -108,10 +80,10 @@ def score_chunks(
         correct_tokens += sum(map(operator.eq, gold_labels, predicted_labels))
 
     by_type = {
-        name: ChunkCounts(gold_counts[name], found_counts[name], correct_counts[name])
+        name: Retrieval(gold_counts[name], found_counts[name], correct_counts[name])
         for name in sorted(gold_counts.keys() | found_counts.keys())
     }
-    overall = ChunkCounts(gold_counts.total(), found_counts.total(), correct_counts.total())
+    overall = Retrieval(gold_counts.total(), found_counts.total(), correct_counts.total())
     return ChunkScores(overall, by_type, tokens, correct_tokens)
 
 

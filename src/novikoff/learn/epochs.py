@@ -1,6 +1,6 @@
 """Epoch after epoch, until one makes no mistake or a limit is reached: the only loop over epochs, for every space.
 
-A space learns one epoch and counts its mistakes; limits, the clock, Ctrl-C, and whoever watches are dealt with here.
+A space learns one epoch and counts its mistakes; limits, the clock, Ctrl-C and watchers are handled here.
 With a lead, an example that is right by too little is learned like a mistake, and no epoch with one is the last.
 """
 

@@ -2,11 +2,11 @@
 
 Every way in ends here: estimators, readers, the command line, shards, the lab. What differs between two learners is the
 space in which examples are added, and a space is all that differs. Examples can be `parted` into those that are learned
-and those that judge; whatever else they are is the space's own.
+and those that judge; what else they are depends on the space.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from novikoff.learn.choosing import choose
@@ -70,9 +70,9 @@ def fit(
     """Learn examples, epoch by epoch, until one makes no mistake or a limit is reached.
 
     Theorem (Block 1962, Novikoff 1962): with examples of length at most R that some unit vector separates with margin
-    gamma, there are at most (R/gamma)^2 mistakes, in whatever order they come.
+    gamma, there are at most (R/gamma)^2 mistakes, in any order.
 
-    With `options.held_out`, those rows have no say in anything, and the errors on them are counted in the end. With
+    With `options.held_out`, those rows are not used for training, and the errors on them are counted in the end. With
     `start`, learning goes on from that memory, which is not changed. `watch` is called with the history between epochs,
     and may return a reason to stop; `progress` is called more often, and may not. Ctrl-C ends the run, not the program.
     """
@@ -87,7 +87,8 @@ def fit(
     learner.settle()
     counts = learner.counts(options.readout, stopped)
     if start is not None:  # the rows may have been learned before, and say nothing about new ones
-        counts = {"errors": counts["errors"]}
+        of_the_space = {part.name for part in fields(space.record)} - {part.name for part in fields(Run)}
+        counts = {name: value for name, value in counts.items() if name in of_the_space | {"errors"}}
     counts |= {**chosen.counts, **learner.epochs.recorded()}
     if stopped is Stopped.NO_MISTAKES:
         counts["margin_at_least"] = learner.history.margin_at_least(float(chosen.options.lead))

@@ -2,8 +2,8 @@
 
 One learning rule: on a mistake, add the example. One history: how many examples were seen, how many were mistakes, how
 long the longest is, and how long the sum of the mistakes has become. From these numbers alone follow the bound and the
-margins that are ruled out, in whatever space examples are added: coordinates, a kernel expansion, label sequences, any
-structure. Three read-outs of the history (Freund and Schapire 1999): the last weights, their average, their vote.
+margins that are ruled out, in any space in which examples are added: coordinates, a kernel expansion, label sequences,
+any structure. Three read-outs of the history (Freund and Schapire 1999): the last weights, their average, their vote.
 
 With a lead tau an example is also added if it is right, but by no more than tau R^2 (Krauth and Mezard 1987). Then it
 is *narrow*, and no mistake; mistakes and narrow ones are *updates*, and k counts these. Each adds at most R^2 +
@@ -129,7 +129,7 @@ class History:
         kind: type[Run] = Run,
         **more: Any,
     ) -> Any:
-        """The record of all this, and of whatever more is known."""
+        """The record of all this, and of what else is known."""
         return kind(
             mistakes=self.mistakes,
             mistakes_per_epoch=per_epoch,

@@ -10,6 +10,7 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
+from novikoff.learn.review import Review, leads
 from novikoff.learn.run import Run
 from novikoff.options import Readout
 
@@ -41,7 +42,7 @@ class LearnedModel:
     `run` is the record of a fit, or None if learning goes on. `parameters` are what the user asked for. `mistake_rows`
     are the mistakes in order and `mistake_guesses` what was taken instead, if they were to be recorded. `certificate`
     is JSON (see `novikoff.Certificate`) and `fingerprint` a hash, both of the training data; a model that learns on has
-    neither.
+    neither, and its `review` is void.
     """
 
     run: Run | None = None
@@ -50,6 +51,7 @@ class LearnedModel:
     mistake_guesses: Any = None
     certificate: str | None = None
     fingerprint: str | None = None
+    review: Review | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +70,11 @@ class Decided:
     def scores(self) -> "NDArray[np.float64]":
         """The score of every example; a column a class for more than two classes."""
         return self.score()
+
+    @property
+    def leads(self) -> "NDArray[np.float64]":
+        """By how much each example is decided, for a review."""
+        return leads(self.scores)
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +120,7 @@ class Classifier(LearnedModel):
     def decide(self, batch: Any) -> Decided:
         """The label and the score of every example as it is in a file, and what the encoding could not express.
 
-        Examples are a batch of numbers, records of a table, or whatever else the model takes.
+        Examples are a batch of numbers, records of a table, or what else the model takes.
         """
         from novikoff.data.batches import Batch, Records
         from novikoff.engine.rows import as_rows
@@ -126,7 +133,7 @@ class Classifier(LearnedModel):
         return replace(self.decide_rows(encoded.rows), unseen=encoded.unseen, missing=encoded.missing)
 
     def scores(self, batch: Any) -> "NDArray[np.float64]":
-        """The score of every example times the learning rate, or the share of the votes; a column a class for more."""
+        """The score of every example times the learning rate, or the vote fraction; a column a class for more."""
         return self.decide(batch).scores
 
     def predict(self, batch: Any) -> "NDArray[Any]":

@@ -117,8 +117,8 @@ class Run(Proved):
     not start from zero weights, or if its mistakes do not count every wrong prediction. `mistaken_rows` counts the rows
     that decided the run, because they were ever mistaken (with a lead, also the narrow ones, and those that made R
     longer), and `errors_elsewhere` the errors on the others. `encoded` says that the same rows were used to turn
-    columns into numbers. Rows that were held out had no say in anything; nor had each of the parts of `fold_rows` in
-    the model that it judges.
+    columns into numbers. Rows that were held out were not used for training; nor was each of the parts of `fold_rows`
+    in the model that it judges.
     """
 
     order: str | None = None

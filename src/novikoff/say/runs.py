@@ -64,6 +64,10 @@ def after(stopped: Any, epochs: int, lead: float = 0.0) -> str:
     return f"converged after {n} ({why(stopped)}{' or narrow example' if lead else ''})"
 
 
+# Of so many epochs the mistakes are listed one by one.
+LISTED = 14
+
+
 def ending(run: Any) -> str:
     """When and why it stopped."""
     return "still learning" if run.stopped is None else after(run.stopped, run.epochs, run.lead)
@@ -79,9 +83,12 @@ def made(run: Any) -> str:
     """The mistakes, and what else was added, in all and by epoch."""
     said = f"{added(run)} on {counted(run.examples, 'example')}"
     if run.mistakes_per_epoch:
-        said = f"{said}; by epoch: {listed(run.mistakes_per_epoch, 14, total=run.epochs)}"
-    if run.narrow_per_epoch:
-        said = f"{said}; narrow: {listed(run.narrow_per_epoch, 14, total=run.epochs)}"
+        said = f"{said}; by epoch: {listed(run.mistakes_per_epoch, LISTED, total=run.epochs)}"
+        earlier = run.mistakes - sum(run.mistakes_per_epoch)
+        if earlier and run.epochs == len(run.mistakes_per_epoch):
+            said = f"{said}, after {earlier:,} in earlier calls (one bound for all)"
+    if run.narrow_per_epoch and run.epochs <= LISTED:
+        said = f"{said}; narrow: {listed(run.narrow_per_epoch, LISTED, total=run.epochs)}"
     return said
 
 

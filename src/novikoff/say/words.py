@@ -6,6 +6,9 @@ from typing import Any
 
 from novikoff.engine.rounding import at_most, decimal_digits, up
 
+# From so many different numbers on, a label may be a quantity.
+CONTINUOUS = 100
+
 
 def listed(items: Sequence[Any], most: int = 12, *, total: int | None = None) -> str:
     """Items with commas, not more than `most`; numbers with theirs. There may be more, `total`, than are given.
@@ -87,3 +90,31 @@ def cancelling(
     if rivals is not None:
         terms = [f"{term} against {rival}" for term, rival in zip(terms, rivals, strict=True)]
     return f"rows (the first is 0){as_points} cancel exactly: {' + '.join(terms)} = 0"
+
+
+def unknown_values(unseen: Mapping[str, int], missing: Mapping[str, int]) -> list[str]:
+    """What is said of values that were not seen in training, and of values missing where none was, by column.
+
+    >>> unknown_values({"colour": 1}, {})
+    ["column 'colour': 1 value was not seen in training; treated as 0"]
+    """
+    new = {name: counted(count, "value was", "values were") for name, count in unseen.items()}
+    none = {name: counted(count, "value is", "values are") for name, count in missing.items()}
+    return [f"column {name!r}: {were} not seen in training; treated as 0" for name, were in new.items()] + [
+        f"column {name!r}: {are} missing, and none was in training; treated as average" for name, are in none.items()
+    ]
+
+
+def looks_continuous(classes: Sequence[Any]) -> str | None:
+    """The question whether a regression was meant, where labels are many numbers; None where they are not.
+
+    >>> looks_continuous(range(1990, 2012))
+    >>> looks_continuous(range(312))
+    'the label looks continuous (312 values); only classification is supported: was a regression meant?'
+    """
+    if len(classes) < CONTINUOUS or not all(isinstance(label, int | float) for label in classes):
+        return None
+    return (
+        f"the label looks continuous ({len(classes):,} values); only classification is supported: "
+        "was a regression meant?"
+    )

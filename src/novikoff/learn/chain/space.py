@@ -1,10 +1,10 @@
-"""The structured perceptron on label sequences (Collins 2002): Viterbi guesses, and a mistake is mended.
+"""The structured perceptron on label sequences (Collins 2002): Viterbi guesses, and a mistake is corrected.
 
 The guess is the label sequence with the largest sum of emission weights (token's features x label) and of links (label
 after label, first and last label). If it is not the right one, add the features of the right sequence and subtract
 those of the guess: the perceptron's own step on the difference d of two feature vectors. So Novikoff's proof holds word
 by word, with R the longest such difference and gamma the smallest lead <u, d> that some unit vector u gives the right
-sequence over every other one: at most (R/gamma)^2 mistakes, however many label sequences there are. Of sequences that
+sequence over every other one: at most (R/gamma)^2 mistakes, for any number of label sequences. Of sequences that
 are equally good Viterbi takes one, and if that is the right one there is no mistake (`tie="predict"`, elsewhere). So
 weights that make no mistake need not separate, and sequences that nothing separates may end without one.
 
@@ -75,6 +75,44 @@ class ChainMemory(History):
         emissions = Emissions.rows(n_features, n_labels) if rows else Emissions.none(n_features, room)
         drift = Drift(np.zeros(emissions.values.size), np.zeros_like(table))
         return cls(Weights(emissions, Links.of(table)), drift)
+
+    def moved(
+        self,
+        columns: NDArray[np.int64],
+        labels: NDArray[np.int64],
+        n_features: int,
+        allowed: NDArray[np.bool_],
+        *,
+        room: bool,
+    ) -> "ChainMemory":
+        """The same memory, its features and labels numbered otherwise, perhaps among more.
+
+        `allowed` are the links of these labels. With `room`, there is some for more weights.
+        """
+        emissions, drift = self.weights.emissions, self.drift.emissions
+        old, places = emissions.places((emissions.values != 0.0) | (drift != 0.0))
+        n_labels, features = len(allowed) - 1, columns[old]
+        numbers = labels[emissions.labels[places]]
+        keys = (features << 16) | numbers
+        if np.any(keys[1:] < keys[:-1]):
+            order = np.argsort(keys, kind="stable")
+            features, numbers, places = features[order], numbers[order], places[order]
+        counts = np.bincount(features, minlength=n_features)
+        pools = [Emissions.of_entries(n_labels, counts, numbers, part[places]) for part in (emissions.values, drift)]
+        if room:
+            most = min(max(FIRST_POOL, PLACES_PER_FEATURE * n_features), MOST_PLACES)
+            pools = [pool.with_room(most) for pool in pools]
+        ends = np.append(labels, n_labels)
+        tables = [np.zeros(allowed.shape), np.zeros(allowed.shape)]
+        tables[0][~allowed] = -np.inf
+        for table, before in zip(tables, (self.weights.links.table, self.drift.links), strict=True):
+            table[np.ix_(ends, ends)] = before
+        return replace(self, weights=Weights(pools[0], Links.of(tables[0])), drift=Drift(pools[1].values, tables[1]))
+
+    @property
+    def allowed(self) -> NDArray[np.bool_]:
+        """Which label may follow which, the outside being the last."""
+        return np.isfinite(self.weights.links.table)
 
     def copy(self) -> "ChainMemory":
         """A memory of its own, to learn on with while this one stays as it is."""
@@ -184,11 +222,13 @@ class Chain(Space):
     def learner(
         self, examples: LabelledSequences, options: Options, start: ChainMemory | None = None
     ) -> "ChainLearner":
-        rows = examples.tokens.rows
-        memory = ChainMemory.empty(rows.n_columns, examples.n_labels, self.allowed, rows=not rows.is_sparse)
+        rows, lead = examples.tokens.rows, float(options.lead)
+        if start is None:
+            memory = ChainMemory.empty(rows.n_columns, examples.n_labels, self.allowed, rows=not rows.is_sparse)
+        else:
+            memory = start.copy()
         generator = np.random.default_rng(options.random_state) if options.shuffle else None
-        memory.lead = float(options.lead)
-        return ChainLearner(memory, examples, self.cost, generator, [] if options.record_mistakes else None)
+        return ChainLearner(memory, examples, self.cost, generator, [] if options.record_mistakes else None, lead=lead)
 
 
 def sequence_perceptron(
@@ -230,6 +270,7 @@ class ChainLearner(Learner):
     cost: float
     generator: np.random.Generator | None
     guesses: list[NDArray[np.int64]] | None = None
+    lead: float = 0.0
     wrong_by_epoch: list[int] = field(default_factory=list)
     seconds: list[float] = field(default_factory=list)
     which: "array[int]" = field(default_factory=lambda: array("q"))
@@ -237,7 +278,8 @@ class ChainLearner(Learner):
     def __post_init__(self) -> None:
         self.tokens, self.labels = self.examples.tokens, self.examples.labels
         self.epochs = Epochs(self.tokens.n_sequences)
-        self.is_whole = self.history.is_whole = self.tokens.rows.is_whole()
+        self.history.is_whole = self.history.is_whole and self.tokens.rows.is_whole()
+        self.history.lead = max(self.history.lead, self.lead)
         self.returning = Replayed.of(self)
 
     def mistakes(self) -> GuessedMistakes:
@@ -245,7 +287,7 @@ class ChainLearner(Learner):
 
     def again(self) -> "ChainLearner":
         """The same sequences, to be learned on from here on a copy of the memory, with what was guessed."""
-        return ChainLearner(self.history.copy(), self.examples, self.cost, None, [])
+        return ChainLearner(self.history.copy(), self.examples, self.cost, None, [], self.lead)
 
     def wrong(self, examples: LabelledSequences, readout: Any) -> NDArray[np.bool_]:
         return _wrong_sequences(examples.tokens, self._wrong_tokens(examples, readout))
@@ -299,7 +341,7 @@ class ChainLearner(Learner):
             reach = (lengths[step - 1] if step else 0) + TOKENS_PER_CALL
             stop = max(int(np.searchsorted(lengths, reach)), step + 1) if self.guesses is None else step + 1
             part = order[step:stop]
-            demand = Demand(self.cost, memory.lead, longest)
+            demand = Demand(self.cost, self.lead, longest)
             task = (tokens.rows.matrix, tokens.starts, self.labels, part, demand, memory.examples)
             made, wrong, visited = sequence_epoch(*task, memory.weights, memory.drift, scratch, at, narrow)
             if visited < len(part):
@@ -315,7 +357,7 @@ class ChainLearner(Learner):
             memory.narrow += int(narrow[:made].sum())
             memory.mistakes += made - int(narrow[:made].sum())
             memory.examples += len(part)
-            memory.longest = float(longest[0] if self.is_whole else longest[1])
+            memory.longest = float(longest[0] if memory.is_whole else longest[1])
             step = stop
             if step < len(order) and (stopped := watch.cut_short()) is not None:
                 return stopped

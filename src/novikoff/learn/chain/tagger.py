@@ -26,11 +26,13 @@ from novikoff.features.tokens import (
     as_columns,
     as_sequences,
     by_sequence,
+    in_order,
     number_labels,
     stacked,
 )
 from novikoff.learn.chain.space import (
     Chain,
+    ChainMemory,
     LabelledSequences,
     SequenceRun,
     best_label_sequences,
@@ -40,6 +42,7 @@ from novikoff.learn.chain.space import (
 from novikoff.learn.epochs import Watcher
 from novikoff.learn.fit import fit, held_out_part
 from novikoff.learn.model import LearnedModel, NamedWeight
+from novikoff.learn.review import voided
 from novikoff.options import Options
 
 Label = Hashable
@@ -62,7 +65,7 @@ class TokenFeatures:
             raise ValueError(f"min_count={min_count!r} must be a whole number of at least 1")
         index: TemplateIndex | AttributeIndex | Numbers
         columns = (columns,) if isinstance(columns, str) else tuple(columns)
-        if templates is None and (columns or isinstance(sequences, Sentences)):
+        if templates is None and columns:
             templates = default_templates(columns)
         sequences = as_sequences(sequences, numbers=templates is None)
         if templates is not None:
@@ -80,14 +83,23 @@ class TokenFeatures:
 
     def encode(self, sequences: Any) -> Tokens:
         """Tokens as rows; features that were not learned are left out."""
+        return self.index.encode(self._given(sequences))
+
+    def grow(self, sequences: Any, min_count: int) -> tuple["TokenFeatures", Tokens, NDArray[np.int64]]:
+        """With the features that new sequences have, too; the tokens in them, and the new numbers of those known."""
+        index, tokens, moved = self.index.grow(self._given(sequences), min_count)
+        return replace(self, index=index), tokens, moved
+
+    def _given(self, sequences: Any) -> Any:
+        """Sequences as the index takes them."""
         if isinstance(sequences, Sentences) and not isinstance(self.index, TemplateIndex):
             raise ValueError(
                 "the tagger has no templates, so it cannot look at the columns of Sentences; learn with some"
             )
         sequences = as_sequences(sequences, numbers=isinstance(self.index, Numbers))
         if isinstance(self.index, TemplateIndex):
-            return self.index.encode(as_columns(sequences, self.columns, self.index.needed))
-        return self.index.encode(sequences)
+            return as_columns(sequences, self.columns, self.index.needed)
+        return sequences
 
 
 @dataclass(frozen=True)
@@ -113,6 +125,8 @@ class Tagger(LearnedModel):
     """A trained sequence labeller.
 
     `weights` decide. Those of an average are the sum of `divisor` weight vectors, and what is shown is divided by it.
+    They are read out of the `memory`, from which learning goes on; a pruned tagger has none. Labels that are fixed were
+    named beforehand, and no other is learned.
     """
 
     features: TokenFeatures
@@ -120,9 +134,11 @@ class Tagger(LearnedModel):
     weights: Weights
     divisor: int = 1
     run: SequenceRun = field(kw_only=True)
+    memory: ChainMemory | None = field(default=None, kw_only=True)
+    labels_are_fixed: bool = field(default=False, kw_only=True)
 
     def made_with(self) -> dict[str, Any]:
-        """The parameters that can be read off it, whatever was asked for."""
+        """The parameters that can be read off it."""
         index = self.features.index
         templates = [template.text for template in index.templates] if isinstance(index, TemplateIndex) else None
         return {"templates": templates, "columns": self.features.columns, "readout": self.run.readout}
@@ -227,25 +243,13 @@ class Tagger(LearnedModel):
             raise ValueError(f"below={below!r} must be a number of at least 0")
         if isinstance(self.features.index, Numbers):
             raise ValueError("features that are numbers cannot be dropped: the arrays would no longer fit")
-        features, weights = with_weight(self.features, self.weights, below * self.divisor)
-        return replace(self, features=features, weights=weights)
-
-
-def with_weight(
-    features: TokenFeatures, weights: Weights, below: float = 0.0, *, touched: bool = False
-) -> tuple[TokenFeatures, Weights]:
-    """Without weights of size `below` or less, and without the features that have none left, or that no mistake has
-    `touched`: these are in no difference of two sequences that was learned."""
-    rows, labels, values = weights.emissions.entries()
-    if below > 0.0:
-        stay = np.abs(values) > below
-        rows, labels, values = rows[stay], labels[stay], values[stay]
-    counts = np.bincount(rows, minlength=weights.n_features)
-    if not isinstance(features.index, Numbers):  # arrays of numbers keep their width
-        wanted = weights.emissions.blocks[:, 1] > 0 if touched else counts > 0
-        features, counts = replace(features, index=features.index.keep(wanted)), counts[wanted]
-    emissions = Emissions.of_entries(weights.n_labels, counts, labels, values)
-    return features, weights._replace(emissions=emissions)
+        rows, labels, values = self.weights.emissions.entries()
+        stay = np.abs(values) > below * self.divisor
+        counts = np.bincount(rows[stay], minlength=self.weights.n_features)
+        features = replace(self.features, index=self.features.index.keep(counts > 0))
+        emissions = Emissions.of_entries(self.weights.n_labels, counts[counts > 0], labels[stay], values[stay])
+        weights = self.weights._replace(emissions=emissions)
+        return replace(self, features=features, weights=weights, memory=None, review=voided(self.review))
 
 
 def learn_tagger(
@@ -257,76 +261,205 @@ def learn_tagger(
     min_count: int = 1,
     constraint: Constraint | None = None,
     cost: float = 0.0,
+    classes: Sequence[Label] | None = None,
+    start: Tagger | None = None,
     watch: Watcher | None = None,
     **options: Any,
 ) -> Tagger:
     """Train a tagger. The options are those of `novikoff.options`.
 
-    Sequences that are held out have no say in anything, not in the features either, and the record counts how many of
-    these are labelled wrong. With `early_stopping`, the number of epochs is chosen by the fewest wrong labels.
+    Sequences that are held out are not used for anything, not for the features either, and the record counts how many
+    of these are labelled wrong. With `early_stopping`, the number of epochs is chosen by the fewest wrong labels. With
+    `start`, learning goes on from that tagger, which is not changed: its features stay, and those of the new sequences
+    are added, as are their labels, unless they were fixed by `classes`.
 
     >>> words = [["a", "dog"], ["the", "dog", "runs"]]
     >>> tagger = learn_tagger(words, [["D", "N"], ["D", "N", "V"]], templates=["w[0]", "w[-1]"], random_state=0)
     >>> tagger.label([["the", "cat", "runs"]])
     [['D', 'N', 'V']]
+    >>> more = learn_tagger([["run", "!"]], [["V", "!"]], start=tagger, random_state=0)
+    >>> more.labels, more.run.mistakes - tagger.run.mistakes
+    (('!', 'D', 'N', 'V'), 1)
     """
     asked = Options.of(options, "learn_tagger")
-    part = held_out_part(asked)
-    features, examples, known = _encoded(sequences, labels, part, templates, columns, min_count)
-    allowed = _allowed(constraint, known)
+    part = held_out_part(asked, start)
+    made: dict[str, Any] = {"templates": templates, "columns": columns, "min_count": min_count}
+    if start is None:
+        features, examples, known = _encoded(sequences, labels, part, classes, **made)
+        memory, allowed = None, _allowed(constraint, known)
+    else:
+        _check_same(start, templates, classes)
+        start = replace(start, labels_are_fixed=start.labels_are_fixed or classes is not None)
+        features, examples, known, memory = _grown(sequences, labels, start, min_count, constraint)
+        allowed = memory.allowed
+        made |= {name: start.parameters.get(name, made[name]) for name in ("templates", "columns")}
     if allowed is not None:
         learned_part = examples if part is None else examples.parted(part)[0]
         _check_gold(learned_part.labels, learned_part.tokens.starts, known, allowed)
-    learned = fit(examples, Chain(allowed, cost), replace(asked, held_out=part), watch=watch)
-    memory, mistakes, readout = learned.memory, learned.mistakes, asked.readout
-    weights, divisor = memory.read_out(readout), memory.divisor(readout)
+    learned = fit(examples, Chain(allowed, cost), replace(asked, held_out=part), start=memory, watch=watch)
+    memory, mistakes = learned.memory, learned.mistakes
     guesses = None
     if mistakes.guesses is not None:
         guesses = [[known[number] for number in guess.tolist()] for guess in mistakes.guesses]
     run, rows = _named_run(learned.run, known), mistakes.rows
-    del learned, examples, memory, mistakes  # much memory, which the rest can do without
-    features, weights = with_weight(features, weights, touched=True)
-    parameters: dict[str, Any] = {
-        "templates": templates,
-        "columns": columns,
-        "min_count": min_count,
-        "constraint": constraint,
-    }
-    parameters |= {"cost": cost, **options, "held_out": None if part is None else part.upper - part.lower}
+    del learned, examples, mistakes  # much memory, which the rest can do without
+    features, memory = _without_untouched(features, memory)
+    made |= {"constraint": constraint, "cost": cost, **options}
     return Tagger(
         features,
         tuple(known),
-        weights,
-        divisor,
+        memory.read_out(asked.readout),
+        memory.divisor(asked.readout),
         run=run,
-        parameters=parameters,
+        memory=memory,
+        labels_are_fixed=classes is not None or (start is not None and start.labels_are_fixed),
+        parameters=made | {"held_out": None if part is None else part.upper - part.lower},
         mistake_rows=rows,
         mistake_guesses=guesses,
+        review=None if start is None else voided(start.review),
     )
+
+
+def learn_online(
+    sequences: Any, labels: Sequence[Sequence[Label]], *, start: Tagger | None = None, **how: Any
+) -> Tagger:
+    """Learn sequences once, in the order given, on from a tagger or with a new one.
+
+    The record is that of all calls so far: so many mistakes on so many sequences, and one bound for them.
+    """
+    how |= {"max_iter": 1, "shuffle": False, "early_stopping": False}
+    how |= dict.fromkeys(("held_out", "time_limit", "min_margin"))  # all are learned, or none
+    tagger = learn_tagger(sequences, labels, start=start, **how)
+    assert tagger.memory is not None
+    rows, guesses = tagger.mistake_rows, tagger.mistake_guesses
+    in_order = not how.get("cost")
+    if start is not None and start.memory is not None and rows is not None:
+        in_order = start.run.stopped is None and start.run.order == "given" and in_order
+        rows = rows + start.memory.examples
+        if start.mistake_rows is not None:
+            rows = np.concatenate([start.mistake_rows, rows])
+        if guesses is not None and start.mistake_guesses is not None:
+            guesses = [*start.mistake_guesses, *guesses]
+    run = tagger.memory.recorded(tagger.run.readout, order="given" if in_order else None, kind=SequenceRun)
+    return replace(tagger, run=run, mistake_rows=rows, mistake_guesses=guesses)
 
 
 def _encoded(
     sequences: Any,
     labels: Sequence[Sequence[Label]],
     part: HeldOut | None,
+    classes: Sequence[Label] | None,
     templates: Sequence[str] | None,
     columns: str | Sequence[str],
     min_count: int,
 ) -> tuple[TokenFeatures, LabelledSequences, list[Label]]:
     """Sequences in the features, and with the labels, of those that are not held out."""
-    sequences, labels = as_sequences(sequences, numbers=templates is None and not len(columns)), list(labels)
+    labels = list(labels)
+    if templates is None and not len(columns) and isinstance(sequences, Sentences):
+        columns = _columns_without(sequences, labels)
+    sequences = as_sequences(sequences, numbers=templates is None and not len(columns))
+    named = None if classes is None else in_order(dict.fromkeys(classes))
     if part is None:
         features, tokens = TokenFeatures.learn(sequences, templates, columns, min_count)
-        numbers, known = number_labels(labels, tokens.starts)
+        numbers, known = number_labels(labels, tokens.starts, named)
     else:
         if len(sequences) != len(labels):
             raise ValueError(f"X has {len(sequences)} sequences, but y has {len(labels)}")
         kept = part.parted(len(labels), "sequence")[0]
         features, some = TokenFeatures.learn(_sequences(sequences, kept), templates, columns, min_count)
-        _, known = number_labels(_sequences(labels, kept), some.starts)
+        _, known = number_labels(_sequences(labels, kept), some.starts, named)
         tokens = features.encode(sequences)
         numbers, _ = number_labels(labels, tokens.starts, known)
+    if named is not None:
+        _check_fixed(labels, numbers, named)
     return features, LabelledSequences(tokens, numbers, len(known), min_count > 1), known
+
+
+def _columns_without(sentences: Sentences, labels: list[Sequence[Label]]) -> tuple[str, ...]:
+    """The columns of sentences, but for one that has their labels."""
+    flat = [label for sequence in labels for label in sequence]
+    columns = tuple(name for name in sentences.columns if sentences.values[name] != flat)
+    if not columns:
+        raise ValueError("the sentences have no column but that of their labels, so there is nothing to learn from")
+    return columns
+
+
+def _grown(
+    sequences: Any,
+    labels: Sequence[Sequence[Label]],
+    start: Tagger,
+    min_count: int,
+    constraint: Constraint | None,
+) -> tuple[TokenFeatures, LabelledSequences, list[Label], ChainMemory]:
+    """Sequences in the features and labels of a tagger and in their own, and what it remembers, in the same."""
+    if start.memory is None:
+        raise ValueError(
+            "this tagger cannot go on learning: it was pruned, so it has only the weights that predict; train it again"
+        )
+    features, tokens, columns = start.features.grow(sequences, min_count)
+    known, labels = list(start.labels), list(labels)
+    if not start.labels_are_fixed:
+        known = in_order(dict.fromkeys([*known, *number_labels(labels, tokens.starts)[1]]))
+    numbers, _ = number_labels(labels, tokens.starts, known)
+    if start.labels_are_fixed:
+        _check_fixed(labels, numbers, known)
+    place = {label: number for number, label in enumerate(known)}
+    places = np.array([place[label] for label in start.labels], dtype=np.int64)
+    allowed = _still_allowed(constraint, known, places, start.memory.allowed)
+    memory = start.memory.moved(columns, places, features.index.n_columns, allowed, room=True)
+    return features, LabelledSequences(tokens, numbers, len(known), is_encoded=True), known, memory
+
+
+def _still_allowed(
+    constraint: Constraint | None, known: list[Label], places: NDArray[np.int64], before: NDArray[np.bool_]
+) -> NDArray[np.bool_]:
+    """Which label may follow which when learning goes on: as before among the labels from before."""
+    ends = np.append(places, len(known))
+    allowed = _allowed(constraint, known)
+    if allowed is None:
+        if len(known) >= len(before) and not before.all():
+            raise ValueError("new labels need the constraint that the tagger was learned with; pass it as constraint=")
+        allowed = np.ones((len(known) + 1, len(known) + 1), dtype=np.bool_)
+        allowed[np.ix_(ends, ends)] = before
+    elif not np.array_equal(allowed[np.ix_(ends, ends)], before):
+        raise ValueError("the constraint cannot change while learning goes on; train a new tagger with another one")
+    return allowed
+
+
+def _check_same(start: Tagger, templates: Sequence[str] | None, classes: Sequence[Label] | None) -> None:
+    """Refuse what cannot change while learning goes on."""
+    same = (start.parameters.get("templates"), start.made_with()["templates"])
+    if templates is not None and list(templates) not in [list(made) for made in same if made is not None]:
+        raise ValueError("the templates cannot change while learning goes on; train a new tagger with other ones")
+    if classes is not None and set(classes) != set(start.labels):
+        raise ValueError(
+            f"classes={list(classes)} differ from the labels known already, {list(start.labels)}; name them on the "
+            "first partial_fit only"
+        )
+
+
+def _check_fixed(labels: list[Sequence[Label]], numbers: NDArray[np.int64], known: list[Label]) -> None:
+    """Refuse labels that are not among those that were named."""
+    if len(numbers) and numbers.min() < 0:
+        label = next(label for sequence in labels for label in sequence if label not in known)
+        raise ValueError(
+            f"label {label!r} was not in classes={known}; name all labels on the first partial_fit, or leave classes= "
+            "out, and they grow"
+        )
+
+
+def _without_untouched(features: TokenFeatures, memory: ChainMemory) -> tuple[TokenFeatures, ChainMemory]:
+    """Without the features that no mistake has touched: these are in no difference of two sequences that was learned.
+
+    Arrays of numbers keep their width.
+    """
+    touched = memory.weights.emissions.blocks[:, 1] > 0
+    if isinstance(features.index, Numbers):
+        touched[:] = True
+    else:
+        features = replace(features, index=features.index.keep(touched))
+    columns, labels = np.cumsum(touched, dtype=np.int64) - 1, np.arange(memory.n_labels)
+    return features, memory.moved(columns, labels, int(touched.sum()), memory.allowed, room=False)
 
 
 def _named_run(run: SequenceRun, known: list[Label]) -> SequenceRun:
@@ -352,7 +485,7 @@ def judged_by_folds(
 
 
 def _sequences(sequences: Any, numbers: NDArray[np.int64]) -> Any:
-    """Some of the sequences, in whatever form they come."""
+    """Some of the sequences, in any form."""
     if isinstance(sequences, Sentences):
         return sequences.some(numbers.tolist())
     return [sequences[number] for number in numbers.tolist()]

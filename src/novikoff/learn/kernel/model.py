@@ -34,7 +34,7 @@ class KernelModel(Classifier):
         return as_points(X, self.memory.kernel.form, square=False)
 
     def deciding_scores(self, X: Any) -> NDArray[np.float64]:
-        """The score of every example as it is learned, or the share of the votes; a column a class for more classes."""
+        """The score of every example as it is learned, or the vote fraction; a column a class for more classes."""
         return decide(self.memory, self.points(X), self.readout)
 
     def decide_rows(self, rows: Any) -> Decided:

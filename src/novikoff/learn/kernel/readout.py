@@ -36,7 +36,7 @@ def read_out(memory: KernelMemory, readout: Readout) -> Floats:
 
 
 def decide(memory: KernelMemory, points: Points, readout: Readout) -> Floats:
-    """The scores by which the read-out decides, or the share of the votes: n, or n x classes; block by block."""
+    """The scores by which the read-out decides, or the fraction of the votes: n, or n x classes; block by block."""
     if readout == "vote" and memory.kept is None:
         raise ValueError('a vote needs the mistakes, and they were not kept: learn with readout="vote" from the start')
     if isinstance(points, Entries) and points.matrix.shape[1] != memory.n_columns:

@@ -100,8 +100,8 @@ def kernel_perceptron(
     below that for some class, which proves that no separator of that class has that margin. After Ctrl-C what was
     learned so far is returned, with `Stopped.INTERRUPTED` in the record. Without y, X is `Examples`, which have labels.
 
-    Rows that are held out have no say in anything, not even in gamma="scale". A `class_weight` multiplies the examples
-    of every class by a number: phi(x) becomes c phi(x), and R^2 the largest c^2 K(x, x).
+    Rows that are held out are not used for anything, not even for gamma="scale". A `class_weight` multiplies the
+    examples of every class by a number: phi(x) becomes c phi(x), and R^2 the largest c^2 K(x, x).
 
     The record counts the mistakes of all classes. Its `errors` are known only after an epoch without a mistake: else a
     look at every row would cost as much as learning did.

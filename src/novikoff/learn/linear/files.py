@@ -21,6 +21,7 @@ from novikoff.data.labels import LabelCodes, located_errors, sorted_classes
 from novikoff.data.narrow import is_too_wide
 from novikoff.engine.rows import Rows, longest_square
 from novikoff.features.examples import batches_of, cached, check_there_are_two, comes_once, learned_encoding
+from novikoff.features.scaling import table_scale
 from novikoff.learn.epochs import Watcher
 from novikoff.learn.fit import Fitted, fit, held_out_part, settled
 from novikoff.learn.linear.memory import LinearMemory, narrowed, resized, widened, without_first_column
@@ -35,6 +36,9 @@ if TYPE_CHECKING:
 
 # Folds that nobody asked for visit no more numbers than this; reading is like this many epochs.
 MOST_FOLDED, READING = 40_000_000, 10
+
+# For how many epochs words and pairs of words are tried.
+TRIAL_EPOCHS = 3
 
 
 def learn_from(
@@ -54,11 +58,11 @@ def learn_from(
     """The perceptron on a reader (see `novikoff.data.read`), on any iterable of batches or of pairs (X, y), or on the
     `Examples` of a cache.
 
-    Labels are whatever the source has; `classes` may name them beforehand. Records of a table need an `encoding`, which
+    Labels are those of the source; `classes` may name them beforehand. Records of a table need an `encoding`, which
     is learned in a pass of its own if none is given. The options are those of `perceptron`, with the same defaults.
     With `shuffle` the blocks of the cache, and the rows within each, are visited in random order. Rows that are
-    held out have no say in the encoding either. The cache is written to a folder of its own in `cache_folder` (or where
-    temporary files go), and is removed in every case.
+    held out are not used for the encoding either. The cache is written to a folder of its own in `cache_folder` (or
+    where temporary files go), and is removed in every case.
 
     With a `kernel`, these are its parameters as for `kernel_perceptron`. With `folds` the record also has the errors of
     models that were learned alike, each without one part of the rows; `watch` and `progress` see their runs, too.
@@ -73,8 +77,9 @@ def learn_from(
     part = held_out_part(asked, start)
     asked = replace(asked, held_out=part)
     named = None if classes is None else sorted_classes(classes)
-    columns: dict[str, Any] | None = None if folds is None or encoding is not None else {}
-    encoding = learned_encoding(source, encoding, part)
+    scale = table_scale("auto", asked.fit_intercept or kernel is not None, asked.readout)
+    columns = None if folds is None or encoding is not None else {"scale": scale}
+    encoding = learned_encoding(source, encoding, part, scale=scale)
     unwatched = not any(x is not None for x in (start, watch, progress, sample_weight, kernel, folds))
     if _one_pass_will_do(asked) and unwatched and (named is not None or not comes_once(source)):
         learned = _learn_in_one_pass(source, named, encoding, settled(asked, 1))
@@ -147,8 +152,30 @@ class Folds:
         return self.number * passes * examples.n_entries <= MOST_FOLDED and min(examples.counts) >= self.number
 
 
+def choose_words(
+    source: Iterable[Any], encoding: "Encoding", held_out: HeldOut | None, fit_intercept: bool, random_state: Any
+) -> int:
+    """Whether texts are better learned by single words, 1, or by pairs of neighbours as well, 2.
+
+    Half of the rows, without those held out, are learned for some epochs, and the others judge; of equals the fewer
+    features win.
+    """
+
+    def errors(tried: "Encoding") -> int:
+        options = {"fit_intercept": fit_intercept, "random_state": random_state, "lead": 0.0, "max_iter": TRIAL_EPOCHS}
+        with cached(source, encoding=tried, check=learnable(fit_intercept)) as examples:
+            some = examples if held_out is None else examples.parted(held_out)[0]
+            run = fit(some, Linear(), Options(held_out=HeldOut.share(0.5, random_state), **options)).run
+            if run.stopped is Stopped.INTERRUPTED:
+                raise KeyboardInterrupt
+            return int(run.held_out_errors)
+
+    single = encoding.with_single_words()
+    return 1 if single is encoding or errors(single) <= errors(encoding) else 2
+
+
 def model_of(learned: Fitted, parameters: Mapping[str, Any]) -> Classifier:
-    """The model that was learned, in whatever space; `parameters` are the options with which it was."""
+    """The model that was learned, in any space; `parameters` are the options with which it was."""
     if not hasattr(learned.memory, "kernel"):
         return LinearModel.of(learned, parameters)
     from novikoff.learn.kernel.model import KernelModel

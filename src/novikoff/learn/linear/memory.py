@@ -232,7 +232,7 @@ class Decider:
         return predicted(self.decide(rows))
 
     def shown(self, scores: NDArray[np.float64], eta0: float = 1.0) -> NDArray[np.float64]:
-        """Scores as they are shown: those of the read-out times the learning rate, or the share of the votes."""
+        """Scores as they are shown: those of the read-out times the learning rate, or the fraction of the votes."""
         rate = eta0 if self.has_rate else 1.0
         if rate == self.divisor:
             return scores

@@ -102,7 +102,7 @@ def perceptron(
     learned. What is proved is proved of these examples.
 
     Theorem (Block 1962, Novikoff 1962): with examples of length at most R that some unit vector separates with margin
-    gamma, it makes at most (R/gamma)^2 mistakes, in whatever order they come.
+    gamma, it makes at most (R/gamma)^2 mistakes, in any order.
 
     >>> X = [[-1, 2], [1, 0], [1, 1], [-1, 0], [-1, -2], [1, -1]]
     >>> learned = perceptron(X, [-1, 1, 1, -1, -1, 1], fit_intercept=False, shuffle=False, readout="last")
@@ -114,7 +114,7 @@ def perceptron(
     asked = Options.of(options, "perceptron")
     examples = weighted_examples(_as_examples(X, y, n_classes), sample_weight)
     if y is not None and (asked.lead == "auto" or asked.early_stopping or asked.held_out is not None):
-        for rows in _rows_of(examples):  # rows that are put aside are numbered anew, so look for bad numbers before
+        for rows in _rows_of(examples):  # rows that are held out are numbered anew, so look for bad numbers before
             longest_square(rows, float(asked.fit_intercept))
     return fit(examples, Linear(), asked, start=start, watch=watch, progress=progress)
 
@@ -301,7 +301,7 @@ class LinearLearner(Learner):
 
     def learn(self, watch: Watch) -> Stopped | None:
         """Visit all blocks; several epochs at a time only with one block."""
-        if not self.examples.n_rows:  # of a shard, all rows may be put aside
+        if not self.examples.n_rows:  # of a shard, all rows may be held out
             return None
         epochs = self._epochs_at_once()
         for number in block_order(self.examples.n_blocks, self.generator):
@@ -335,7 +335,7 @@ class LinearLearner(Learner):
         return self._visit(block, order, lengths, watch)
 
     def _new_lengths(self, block: Block) -> NDArray[np.float64]:
-        """The squared lengths of rows that are met for the first time, if a lead goes by them."""
+        """The squared lengths of rows that are seen for the first time, if a lead goes by them."""
         if not self.lead or block.first in self.met:
             return np.empty(0)
         self.met.add(block.first)

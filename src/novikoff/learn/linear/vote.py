@@ -84,7 +84,7 @@ def votes(
     constant: float,
     lead: float = 0.0,
 ) -> NDArray[np.float64]:
-    """The share of the votes, out of `examples`: from -1 to 1 for two classes, rows x classes for more.
+    """The fraction of the votes, out of `examples`: from -1 to 1 for two classes, rows x classes for more.
 
     Every weight vector, the zero vector before the first mistake too, votes for the class that it predicts, once for
     each example after which it was the weights.

@@ -51,7 +51,7 @@ class OnlinePerceptron(OnlineMemory):
     """The perceptron as the notes run it: predict, see the truth, and on a mistake add the example.
 
     Theorem (Block 1962, Novikoff 1962): on a stream of examples of length at most R that some unit vector separates
-    with margin gamma, `learn_one` finds at most (R/gamma)^2 mistakes, however long the stream and whatever its order.
+    with margin gamma, `learn_one` finds at most (R/gamma)^2 mistakes, for a stream of any length and order.
 
     Parameters
     ----------

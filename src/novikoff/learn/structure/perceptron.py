@@ -72,7 +72,7 @@ class StructuredPerceptron:
         shuffle=False), drawn from a seed or a generator.
     min_margin : stop as soon as the mistakes prove that no unit vector has this margin.
     time_limit : stop after so many seconds.
-    held_out : the share of the inputs that have no say in anything; how many of them `fit` gets wrong is counted in the
+    held_out : the fraction of the inputs to hold out; how many of them `fit` gets wrong is counted in the
         end, and `run_` says what follows for new ones.
     record_mistakes : keep the rows of all mistakes in `mistake_rows_` and the wrong guesses in `mistake_guesses_`.
     loss : `loss(gold, guess)`, at least 0, for cost-augmented training. Learning then calls
@@ -89,7 +89,7 @@ class StructuredPerceptron:
 
     The record `run_` has the mistakes, R (the length of the longest difference added) and `margin_at_most`: after k
     mistakes no unit vector scores all gold structures above all others by more than ||w||/k. With that margin gamma, at
-    most (R/gamma)^2 mistakes are made, however many structures there are; (R^2 + 2 max loss)/gamma^2 with a loss.
+    most (R/gamma)^2 mistakes are made, for any number of structures; (R^2 + 2 max loss)/gamma^2 with a loss.
     Structures are compared by ==, arrays element by element.
 
     Which of two words is the subject? A structure is a pair (subject, object):
