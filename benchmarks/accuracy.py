@@ -39,7 +39,7 @@ PEERS = {
     "LinearSVC": lambda seed: LinearSVC(random_state=seed),
 }
 OURS = {
-    "lead 0": lambda seed: Perceptron(random_state=seed),
+    "lead 0": lambda seed: Perceptron(lead=0, random_state=seed),
     "lead 2": lambda seed: Perceptron(lead=2.0, random_state=seed),
     "lead auto": lambda seed: Perceptron(lead="auto", random_state=seed),
 }

@@ -38,7 +38,7 @@ pyarrow.set_cpu_count(1)  # one process on one core: Arrow would read with all o
 from novikoff import Perceptron
 from novikoff.data import read
 def fit(pattern):
-    return Perceptron(max_iter=rounds, random_state=0, n_jobs=1).fit(read(pattern, label="y"))
+    return Perceptron(max_iter=rounds, lead=0, random_state=0, n_jobs=1).fit(read(pattern, label="y"))
 fit(small)
 start = time.perf_counter()
 model = fit(pattern)
@@ -59,7 +59,8 @@ def warm(worker, _):
     from novikoff import Perceptron
     Perceptron(max_iter=2).fit([[0.0], [1.0]], [0, 1])
 def learn(pattern):
-    return fit(pattern, label="y", engine=Warm(workers=2), max_iter=rounds, watch=lambda r: seconds.append(r.seconds))
+    options = {"max_iter": rounds, "lead": 0, "watch": lambda r: seconds.append(r.seconds)}
+    return fit(pattern, label="y", engine=Warm(workers=2), **options)
 learn(small)
 seconds.clear()
 model = learn(pattern)
@@ -237,9 +238,9 @@ def accuracy(folder: Path, options: argparse.Namespace) -> None:
     for name, (train, test, label) in tasks.items():
         found = {}
         for mixing in ("uniform", "adaptive"):
-            scored = score(fit(train, label=label, mixing=mixing, max_iter=ROUNDS), test, label=label)
+            scored = score(fit(train, label=label, mixing=mixing, max_iter=ROUNDS, lead=0), test, label=label)
             found[mixing] = 100 * scored.errors / scored.rows
-        alone = Perceptron(max_iter=ROUNDS, random_state=0).fit(read(train, label=label))
+        alone = Perceptron(max_iter=ROUNDS, lead=0, random_state=0).fit(read(train, label=label))
         found["one machine"] = 100 * (1 - alone.score(read(test, label=label)))
         apart = found["uniform"] - found["one machine"]
         shown = ", ".join(f"{what} {error:.2f}" for what, error in found.items())

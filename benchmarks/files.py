@@ -45,13 +45,13 @@ from novikoff.learn.linear.files import learn_from
 from novikoff.engine.jit import patience
 n_jobs, label, texts = int(sys.argv[3]), sys.argv[4] or None, sys.argv[5:]
 with patience(0):  # compiled, or loaded
-    learn_from([([[1.0, 0.0]], [1.0]), ([[-1.0, 2.0]], [0.0])] * 2, max_iter=epochs, shuffle=False)
+    learn_from([([[1.0, 0.0]], [1.0]), ([[-1.0, 2.0]], [0.0])] * 2, max_iter=epochs, shuffle=False, lead=0)
     if label is None:
         import io
         from scipy.sparse import csr_array
         from novikoff.data.svmlight import batches
         pairs = [(b.rows, b.labels) for b in batches(io.BytesIO(b"1 1:1\\n-1 2:0.12345678901234567\\n"), "warm-up")]
-        learn_from([(csr_array([[1.0]]), [1.0]), (csr_array([[1.0]]), [0.0])], max_iter=epochs, shuffle=False)
+        learn_from([(csr_array([[1.0]]), [1.0]), (csr_array([[1.0]]), [0.0])], max_iter=epochs, shuffle=False, lead=0)
     if texts:
         import pyarrow as pa
         from novikoff.data.batches import Records
@@ -60,7 +60,7 @@ with patience(0):  # compiled, or loaded
 start = clocks()
 source = read(path, label=label, n_jobs=n_jobs)
 encoding = learn_encoding(source, text=texts) if texts else None
-learned = learn_from(source, encoding=encoding, max_iter=epochs, shuffle=False)
+learned = learn_from(source, encoding=encoding, max_iter=epochs, shuffle=False, lead=0)
 report(start)
 """
 

@@ -377,7 +377,7 @@ def text(arguments):
         def as_new(X=X):
             return sparse.csr_matrix((X.data, X.indices, X.indptr), shape=X.shape)
 
-        ours, peer = Perceptron(random_state=0), PeerPerceptron(max_iter=10, tol=None, random_state=0)
+        ours, peer = Perceptron(lead=0, random_state=0), PeerPerceptron(max_iter=10, tol=None, random_state=0)
         w = np.ascontiguousarray(peer.fit(X, y).coef_.T.squeeze())
         fits = {"fit": lambda ours=ours, y=y: ours.fit(as_new(), y),
                 "peer": lambda peer=peer, y=y: peer.fit(as_new(), y)}  # fmt: skip
@@ -403,14 +403,14 @@ from novikoff.engine.jit import patience
 from novikoff.learn.linear.space import perceptron
 rows = int(sys.argv[1])
 with patience(0):  # the compiler's memory is not the fit's
-    perceptron(np.eye(2), [-1, 1])
+    perceptron(np.eye(2), [-1, 1], lead=0)
 X = np.empty((rows, 100))
 generator = np.random.default_rng(0)
 for start in range(0, rows, 10000):
     X[start:start + 10000] = generator.standard_normal(X[start:start + 10000].shape)
 y = np.where(X[:, 0] + X[:, 1] >= 0, 1, -1).astype(np.int8)
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-perceptron(X, y, max_iter=3)
+perceptron(X, y, max_iter=3, lead=0)
 print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024)
 """
 

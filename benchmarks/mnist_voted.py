@@ -123,7 +123,7 @@ def table(arguments):
 
 
 def learn(X, y, d, T):
-    options = {"kernel": "poly", "gamma": 1.0, "coef0": 1.0, "degree": d, "n_classes": 10}
+    options = {"kernel": "poly", "gamma": 1.0, "coef0": 1.0, "degree": d, "n_classes": 10, "lead": 0}
     return kernel_perceptron(X, y, **options, readout="vote", max_iter=T, random_state=0)
 
 
@@ -188,7 +188,7 @@ def linear(arguments):
     print(f"no kernel, {name}: test error in percent, median [smallest .. largest] of seven orders")
     for epochs in (1, 10):
         for readout in READOUTS:
-            models = (Perceptron(readout=readout, max_iter=epochs, random_state=s).fit(X, y) for s in range(7))
+            models = (Perceptron(readout=readout, max_iter=epochs, lead=0, random_state=s).fit(X, y) for s in range(7))
             wrong = sorted(100.0 * (1.0 - model.score(X_test, y_test)) for model in models)
             print(f"  T = {epochs:<2} {readout:<8} {wrong[3]:6.2f}   [{wrong[0]:.2f} .. {wrong[-1]:.2f}]", flush=True)
 

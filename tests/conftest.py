@@ -15,11 +15,38 @@ settings.register_profile(
     "novikoff",
     deadline=None,
     derandomize=bool(os.environ.get("CI")),
-    max_examples=60,
+    max_examples=30,
     print_blob=True,
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("novikoff")
+
+# The files that take longest, longest first: at the end of a run one process would wait for them. The first compiles
+# most kernels, and those after it need few, so that two processes do not compile the same ones side by side.
+LONGEST = (
+    "tests/laws/test_laws.py",
+    "tests/cluster/test_on_ray.py",
+    "tests/lab/test_page.py",
+    "tests/serve/test_page.py",
+    "tests/gates/test_docs.py",
+    "tests/benchmarks/test_smoke.py",
+    "tests/prove/existence/test_existence.py",
+    "tests/laws/test_ways_in.py",
+    "tests/cluster/test_choosing.py",
+    "tests/features/test_encode.py",
+)
+
+
+def pytest_xdist_auto_num_workers(config):
+    """One process more than there are cores: tests of clusters, browsers and servers mostly wait for these."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return cores + 1
+
+
+def pytest_collection_modifyitems(items):
+    place = {file: number for number, file in enumerate(LONGEST)}
+    items.sort(key=lambda item: place.get(item.nodeid.partition("::")[0], len(LONGEST)))
+
 
 # A shell that starts its job in the background has it ignore Ctrl-C, and some tests press that.
 signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -15,14 +15,14 @@ import pandas as pd
 
 from novikoff import Perceptron, certify, existence
 from novikoff.data import read
-from novikoff.data.samples import cars
+from novikoff.data.samples import sample
 
 RED, BLUE, GREY, GREEN = "#c0392b", "#2166ac", "#555555", "#2b7a4b"
 
 
 def draw_weights(ax):
     """The heaviest weights of a model of cars."""
-    model = Perceptron(random_state=0).fit(read(pd.read_csv(StringIO(cars())), label="sport_car"))
+    model = Perceptron(random_state=0).fit(read(pd.read_csv(StringIO(sample("cars.csv"))), label="sport_car"))
     heaviest = np.argsort(-abs(model.coef_[0]))[:7][::-1]
     weights = model.coef_[0][heaviest]
     names = [model.encoding_.feature_names[place] for place in heaviest]

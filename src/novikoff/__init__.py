@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from novikoff.learn.new_rows import Statement as Statement
     from novikoff.learn.online.perceptron import OnlinePerceptron as OnlinePerceptron
     from novikoff.learn.protocol import predict_reveal_learn as predict_reveal_learn
+    from novikoff.learn.review import Review as Review
     from novikoff.learn.run import Run as Run
     from novikoff.learn.run import Stopped as Stopped
     from novikoff.learn.structure.perceptron import StructuredPerceptron as StructuredPerceptron
@@ -104,6 +105,7 @@ _NAMES = {
     "learn.new_rows": "Generalisation Statement",
     "learn.online.perceptron": "OnlinePerceptron",
     "learn.protocol": "predict_reveal_learn",
+    "learn.review": "Review",
     "learn.run": "Run Stopped",
     "learn.structure.perceptron": "StructuredPerceptron",
     "prove.exact.codec": "Combination",

@@ -130,7 +130,7 @@ def test_shards_on_a_ray_that_is_started_here_are_scored_alike(folder, monkeypat
         (["--resume"], "--resume applies to shards only"),
         (
             ["--cluster", "there"],
-            "--cluster there: 'there' is no address of a Ray cluster; use one of here, auto, HOST:PORT, "
+            "--cluster there: 'there' is not an address of a Ray cluster; use one of here, auto, HOST:PORT, "
             "ray://HOST:PORT, or local for this process",
         ),
         (["--cluster", "local", "--folds", "3"], "--folds cannot be combined with --cluster"),

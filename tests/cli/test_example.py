@@ -6,7 +6,7 @@ import shlex
 import pytest
 
 from novikoff.cli.example import SUGGESTED
-from novikoff.data.samples import SAMPLES, cars
+from novikoff.data.samples import sample
 from tests.cli.calling import ROOT, call
 
 
@@ -25,7 +25,7 @@ def test_the_script_makes_the_database_of_cars(tmp_path):
 
 
 def test_the_cars_of_the_notes_are_among_them():
-    lines = cars().splitlines()
+    lines = sample("cars.csv").splitlines()
     assert len(lines) == 401
     assert lines[1].startswith("4,1997,Quaky,")
     assert lines[1].endswith(",yes")
@@ -33,7 +33,7 @@ def test_the_cars_of_the_notes_are_among_them():
     assert lines[2].endswith(",no")
 
 
-@pytest.mark.parametrize("name", SAMPLES)
+@pytest.mark.parametrize("name", SUGGESTED)
 def test_what_is_suggested_works(folder, name):
     code = {"xor.csv": 11, "trade.csv": 10}.get(name, 0)
     words = shlex.split(SUGGESTED[name])

@@ -25,6 +25,7 @@ def patients(tmp_path):
         (["--formula", "ill ~ dose", "--no-fit-intercept"], 0, "exists"),
         (["--formula", "ill ~ dose", "--family", "conditional", "--strata", "site"], 10, "infinite"),
         (["--formula", "week ~ age", "--family", "cox", "--event", "seen", "--ties", "exact"], 0, "exists"),
+        (["--formula", "Surv(week, seen) ~ age"], 0, "exists"),
         (["--formula", "site ~ age + C(dose)", "--family", "multinomial", "--reference", "b"], 0, "exists"),
     ],
 )
@@ -41,6 +42,33 @@ def test_what_a_person_reads(patients):
         assert words in done.out
     checked = call("check", "proof.cert", "patients.csv", folder=patients)
     assert "every claim holds (proved again from the data)" in checked.out
+
+
+def test_firths_estimate_is_fitted_if_it_is_asked_for(patients):
+    line = ["--formula", "ill ~ dose + age", "--finite"]
+    done = call("certify", "patients.csv", *line, folder=patients)
+    assert (done.code, "Firth's logistic regression" in done.out) == (10, True)
+    found = call("certify", "patients.csv", *line, "--json", folder=patients).json["finite"]
+    assert found["coefficients"] == ["intercept", "dose", "age"]
+    assert found["lower"][1] < found["estimate"][1] < found["upper"][1]
+    refused = call(
+        "certify", "patients.csv", "--formula", "week ~ dose", "--family", "poisson", "--finite", folder=patients
+    )
+    assert (refused.code, "ppmlhdfe" in refused.err) == (1, True)
+
+
+def test_missing_values_are_omitted_and_the_success_is_chosen(patients):
+    (patients / "holes.csv").write_text(PATIENTS.replace("1,50,yes", "1,,yes"))
+    line = ["--formula", "ill ~ dose + age", "--success", "no", "--out", "proof.cert"]
+    done = call("certify", "holes.csv", *line, folder=patients)
+    assert done.code == 10
+    for words in ("ill: success is no", "1 of 6 rows with missing values", "5 rows"):
+        assert words in done.out
+    checked = call("check", "proof.cert", "holes.csv", folder=patients)
+    assert (checked.code, "1 of 6 rows" in checked.out) == (0, True)
+    assert call("check", "proof.cert", "patients.csv", folder=patients).code == 1
+    refused = call("certify", "holes.csv", "--formula", "ill ~ age", "--missing", "raise", folder=patients)
+    assert (refused.code, "'age' has missing values" in refused.err) == (1, True)
 
 
 def test_a_certificate_holds_for_its_own_table_only(patients):

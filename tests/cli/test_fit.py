@@ -4,17 +4,20 @@ import contextlib
 import gzip
 import re
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from novikoff.cli import wording
+from novikoff.cli.errors import INTERRUPTED
 from novikoff.data import read
 from novikoff.data.held_out import HeldOut
 from novikoff.features.encode import learn_encoding
 from novikoff.keep.models import load, load_plain
 from novikoff.learn.linear.files import Folds, learn_from
+from novikoff.learn.run import Stopped
 from tests.cli.calling import call
 
 
@@ -69,7 +72,7 @@ def test_the_columns_are_what_the_options_say(folder):
     (folder / "ids.csv").write_text("id,note,extra,sport\n6,low red car,1,yes\n3,slow tractor,2,no\n6,red car,3,yes\n")
     column_roles = {"categorical": ["id"], "text": ["note"], "ignore": ["extra"]}
     options = [word for name, (column,) in column_roles.items() for word in (f"--{name}", column)]
-    assert call("fit", "ids.csv", "--label", "sport", *options, folder=folder).code == 0
+    assert call("fit", "ids.csv", "--label", "sport", "--words", "2", *options, folder=folder).code == 0
     model = load_plain(folder / "ids.novikoff")
     assert model.encoding == learn_encoding(read(folder / "ids.csv", label="sport"), **column_roles)
 
@@ -374,3 +377,47 @@ def test_folds_that_nobody_asked_for_refuse_nothing(folder):
     assert done.code == 0
     assert "not measured" in done.out
     assert "too many to learn from" in call("fit", "words.csv", "--label", "label", "--folds", 5, folder=folder).err
+
+
+def texts_where(tmp_path, decisive):
+    """Texts whose class depends on a word, or on the order of two."""
+    generator = np.random.default_rng(0)
+    lines = ["text,label"]
+    for _ in range(400):
+        words, label = generator.choice(list("abcdefgh"), size=6).tolist(), bool(generator.integers(2))
+        place = generator.integers(5)
+        words[place : place + 2] = decisive[label]
+        lines.append(f"{' '.join(words)},{'yes' if label else 'no'}")
+    (tmp_path / "texts.csv").write_text("\n".join(lines) + "\n")
+
+
+@pytest.mark.parametrize(
+    ("decisive", "words"), [((["old", "car"], ["new", "car"]), 1), ((["not", "so"], ["so", "not"]), 2)]
+)
+def test_validation_rows_choose_between_words_and_pairs_of_words(tmp_path, decisive, words):
+    texts_where(tmp_path, decisive)
+    asked = ("fit", "texts.csv", "--label", "label", "--text", "text", "--no-certify", "--folds", "2", "--json")
+    chosen = call(*asked, folder=tmp_path).json
+    told = call(*asked, "--words", str(words), "--force", folder=tmp_path).json
+    assert chosen["data"] == told["data"]
+    assert chosen["weights"] == told["weights"]
+    assert ("pairs" in chosen["data"]["columns"][0]["detail"]) == (words == 2)
+
+
+def test_shards_ask_for_words_and_pairs_of_words(tmp_path):
+    texts_where(tmp_path, (["old", "car"], ["new", "car"]))
+    asked = ("fit", "texts.csv", "--label", "label", "--text", "text", "--cluster", "local")
+    assert "add --words 2" in call(*asked, folder=tmp_path).err
+    assert call(*asked, "--words", "2", folder=tmp_path).code == 0
+
+
+def test_an_interrupt_while_words_are_tried_ends_the_command(tmp_path, monkeypatch):
+    texts_where(tmp_path, (["old", "car"], ["new", "car"]))
+    monkeypatch.setattr("novikoff.learn.linear.files.fit", interrupted_run)
+    asked = ("fit", "texts.csv", "--label", "label", "--text", "text")
+    assert call(*asked, folder=tmp_path).code == INTERRUPTED
+    assert not (tmp_path / "texts.novikoff").exists()
+
+
+def interrupted_run(examples, space, options, **_):
+    return SimpleNamespace(run=SimpleNamespace(stopped=Stopped.INTERRUPTED, held_out_errors=0))

@@ -4,7 +4,10 @@ import csv
 import io
 import json
 
+import numpy as np
+import pandas as pd
 import pytest
+from sklearn.metrics import precision_recall_fscore_support, roc_auc_score
 
 from novikoff import load
 from novikoff.data import read
@@ -116,6 +119,31 @@ def test_errors_are_counted_by_class(folder):
     assert answer["errors"] == 126
     assert answer["confusion"] == [[274, 126], [0, 0]]
     assert answer["accuracy"] == 274 / 400
+
+
+@pytest.mark.parametrize("cluster", [[], ["--cluster", "local"]])
+def test_precision_recall_and_the_area_are_those_of_scikit_learn(folder, cluster):
+    frame = pd.read_csv(folder / "cars.csv")
+    frame["doors"] = frame["doors"].iloc[::-1].to_numpy()
+    frame["maximum_speed"] = frame["maximum_speed"].iloc[::-1].to_numpy()
+    frame.to_csv(folder / "mixed.csv", index=False)
+    model = load(folder / "cars.novikoff")
+    truth, guess = frame["sport_car"], model.predict(frame.drop(columns="sport_car"))
+    expected = precision_recall_fscore_support(truth, guess, labels=["no", "yes"])
+    answer = call("score", "cars.novikoff", "mixed.csv", "--json", *cluster, folder=folder).json
+    assert 0 < answer["errors"] < 400
+    for name, values in zip(("precision", "recall", "f1"), expected, strict=False):
+        np.testing.assert_allclose([of[name] for of in answer["by_class"]], values)
+    scores = model.decision_function(frame.drop(columns="sport_car"))
+    np.testing.assert_allclose(answer["auc"], roc_auc_score(truth == "yes", scores))
+
+
+def test_a_label_of_many_numbers_asks_whether_a_regression_was_meant(folder):
+    (folder / "prices.csv").write_text("x,price\n" + "".join(f"{i % 7},{1000 + 3 * i}\n" for i in range(120)))
+    done = call("fit", "prices.csv", "--label", "price", "--no-certify", folder=folder)
+    assert "the label looks continuous (120 values)" in done.err
+    done = call("fit", "prices.csv", "--label", "x", "--no-certify", "--force", folder=folder)
+    assert "continuous" not in done.err
 
 
 @pytest.mark.parametrize("cluster", [[], ["--cluster", "local"]])

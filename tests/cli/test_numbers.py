@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from novikoff import Inequalities, separating_ball, solve_inequalities
-from novikoff.data.samples import circle
+from novikoff.data.samples import sample
 from novikoff.prove.expressivity.ball import read_ball
 from tests.cli.calling import call
 
@@ -14,7 +14,7 @@ from tests.cli.calling import call
 def test_the_ball_is_the_librarys_and_its_proof_is_checked(folder):
     line = ["circle.csv", "--label", "where", "--ignore", "z"]
     done = call("ball", *line, "--inside", "inside", "--out", "c.cert", "--force", "--json", folder=folder)
-    rows = [text.split(",") for text in circle().splitlines()[1:]]
+    rows = [text.split(",") for text in sample("circle.csv").splitlines()[1:]]
     X, y = [[float(x), float(y)] for x, y, _, _ in rows], [where for *_, where in rows]
     expected = separating_ball(X, y, inside="inside")
     assert (done.code, done.json["center"], done.json["radius"]) == (0, expected.center.tolist(), expected.radius)

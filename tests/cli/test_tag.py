@@ -88,6 +88,36 @@ def test_the_columns_and_what_stands_between_them_can_be_said(folder):
     assert scored.json["tokens"] == 61
 
 
+TWO = "He PRON\nruns VERB\n\nThe DET\ncat NOUN\nsleeps VERB\n\nDogs NOUN\nbark VERB\n"
+
+
+def test_two_columns_need_no_names_and_plain_text_can_be_labelled(folder):
+    (folder / "two.conll").write_text(TWO)
+    assert call("tag", "train", "two.conll", "--quiet", folder=folder).code == 0
+    run = ("tag", "run", "two.novikoff", "-")
+    labelled = "The DET\ncat NOUN\nsleeps VERB\n\nHe PRON\nruns VERB\n\n"
+    assert call(*run, folder=folder, stdin="The cat sleeps\nHe runs\n").out == labelled
+    assert call(*run, folder=folder, stdin="The\ncat\nsleeps\n\nHe\nruns\n").out == labelled
+    (folder / "one.txt").write_text("He\nruns\n")
+    assert "1 columns, but 3 were expected" in call("tag", "train", "one.txt", folder=folder).err
+
+
+def test_a_tagger_goes_on_with_another_file(folder):
+    (folder / "first.conll").write_text(TWO)
+    (folder / "more.conll").write_text("Wow INTJ\ndogs NOUN\nsleep VERB\n")
+    assert call("tag", "train", "first.conll", "--quiet", folder=folder).code == 0
+    line = ("tag", "train", "more.conll", "--start", "first.novikoff", "--model", "both.novikoff")
+    said = words_of(call(*line, folder=folder))
+    assert "in earlier calls (one bound for all)" in said
+    assert "novikoff tag score on new sentences measures it" in said
+    first, more = (read_conll(folder / f"{name}.conll") for name in ("first", "more"))
+    expected = learn_tagger(first, first.column("label"), random_state=0)
+    expected = learn_tagger(more, more.column("label"), random_state=0, start=expected)
+    assert load_plain(folder / "both.novikoff").heaviest(None) == expected.heaviest(None)
+    assert "held_out needs a new start" in call(*line, "--held-out", "0.3", folder=folder).err
+    assert "--folds trains from the beginning" in call(*line, "--folds", "2", folder=folder).err
+
+
 def words_of(done):
     return " ".join(done.out.replace("│", " ").split())
 

@@ -11,6 +11,8 @@ from sklearn.linear_model import Perceptron as Theirs
 
 import novikoff
 from novikoff.cli.commands import novikoff as command_line
+from novikoff.prove.existence.finite import FiniteEstimate
+from novikoff.prove.existence.likelihood import ModelOptions
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "coming_from.md").read_text(encoding="utf-8")
 ROWS = [
@@ -82,6 +84,7 @@ def test_every_name_of_python_that_is_named_exists():
     known |= {
         name for kind in (novikoff.existence, novikoff.Perceptron.fit) for name in inspect.signature(kind).parameters
     }
+    known |= {*ModelOptions.__annotations__, *FiniteEstimate.__dataclass_fields__, "level", "finite"}
     spans = [span for span in re.findall(r"`([^`]+)`", HERE) if not re.match(r"(novikoff [a-z]|-|\.)", span)]
     for span in spans:
         for word in re.findall(r"[A-Za-z_]\w*", re.sub(r'"[^"]*"|\'[^\']*\'', "", span)):

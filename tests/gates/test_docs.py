@@ -116,8 +116,7 @@ def opened(browser, folder, page, **how):
     return Watched.opened(browser, folder.as_uri(), path=f"/{page}", **how)
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("width", [400, 1000, 1600])
+@pytest.mark.parametrize(("width", "theme"), [(400, "light"), (1000, "dark"), (1600, "light")])
 def test_pages_fit_the_screen_in_light_and_dark(build, browser, width, theme):
     watched = opened(browser, build[0], "index.html", size=(width, 900), theme=theme)
     for page in ("index", "commands", "coming_from", "theory/second_note", "reference/learners", "design"):

@@ -19,6 +19,8 @@ GATES = {
 
 @pytest.mark.parametrize("gate", GATES)
 def test_the_gate_is_passed(gate):
+    if gate == "types" and not os.environ.get("CI"):
+        pytest.skip("mypy takes a minute without its cache; CI runs it, and so does the command mypy")
     command, *arguments = GATES[gate]
     tool = Path(sys.executable).with_name(command)
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "NO_COLOR": "1"}

@@ -1,7 +1,7 @@
 """The options that were given, as words with which another command reads the same file, and asks the same, again.
 
-They are taken from the command line itself, so that no option can be forgotten: whatever was given, and the other
-command has too, is repeated. Only what is named here is not.
+They are taken from the command line itself, so that no option can be forgotten: what was given, and the other command
+has too, is repeated, except for what is named here.
 """
 
 from typing import TYPE_CHECKING, Any

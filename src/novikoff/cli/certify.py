@@ -77,7 +77,7 @@ def certify(
         return answer_formula(file, table, asked, target, output, **limits)
     path, reader = page.path(force), table.open(file, output)
     with progress(output.quiet) as bar:
-        encoding = learned_encoding(bar.over(reader, "looking"), lift=space.lift, **table.columns)
+        encoding = learned_encoding(bar.over(reader, "looking"), lift=space.lift, scale="mixed", **table.columns)
         with exactly(bar.over(reader, "reading", bar.done or None), encoding) as examples:
             bar.close()
             report = report_on(path, examples, page.report_features, lambda: names_of(file, reader, table))

@@ -46,7 +46,7 @@ def check(
     The exit code is 0 if every claim holds, and 1 if one fails or the file is another.
     """
     from novikoff.cli.tables import read_numbers
-    from novikoff.keep.certificates import read_certificate
+    from novikoff.keep.models import read_certificate
     from novikoff.prove.existence.certificate import Existence
     from novikoff.prove.expressivity.ball import Ball, NoBall
     from novikoff.prove.inequalities.check import Inequalities
@@ -159,12 +159,13 @@ def column_names(reader: "Reader") -> list[str]:
 def described_subject(claimed: "Certificate", names: list[str]) -> dict[str, Any]:
     """What the certificate is about, as far as a person must know it to believe it; of the names of all columns in the
     file, those that it is not about."""
-    notes = () if claimed.table is None else claimed.table.encoding.describe()
-    used = {note.column for note in notes if note.kind != "ignored"} | {claimed.table and claimed.table.label}
+    label, encoding = (None, None) if claimed.table is None else (claimed.table.label, claimed.table.encoding)
+    columns = [column for column in documents.described_columns(encoding) if column["kind"] != "ignored"]
+    used = {label, *(column["name"] for column in columns)}
     return {
-        "label": None if claimed.table is None else claimed.table.label,
+        "label": label,
         "classes": list(claimed.classes),
-        "columns": [{"name": n.column, "kind": n.kind, "detail": n.detail} for n in notes if n.kind != "ignored"],
+        "columns": columns,
         "not_used": [name for name in names if name not in used],
         "features": claimed.n_columns,
         "sha256": claimed.data_hash,

@@ -12,7 +12,7 @@ import click
 
 from novikoff.cli.errors import DONE, INTERRUPTED
 from novikoff.cli.files import default_model, load_model, model_target, out_target
-from novikoff.cli.options import Command, Output, Page, Result, TableOptions
+from novikoff.cli.options import Command, Output, Page, Result, ReviewOptions, TableOptions
 from novikoff.cli.progress import progress
 
 if TYPE_CHECKING:
@@ -78,15 +78,8 @@ def engine_of(cluster: str) -> "Engine":
 
 # -- fit --------------------------------------------------------------------------------------------------------------
 
-# What learning from shards has not, with what it is by default, and what it need not know.
-NOT_ON_SHARDS = {
-    "steps": False,
-    "held_out": None,
-    "folds": None,
-    "early_stopping": False,
-    "class_weight": None,
-    "tol": None,
-}
+# What learning from shards does not support, and what it need not know.
+NOT_ON_SHARDS = ("steps", "held_out", "folds", "early_stopping", "class_weight", "tol")
 NOT_NEEDED = ("certify", "certify_time_limit", "validation_fraction", "n_iter_no_change")
 
 
@@ -99,6 +92,7 @@ def fit_on_shards(
     force: bool,
     table: TableOptions,
     space: "SpaceOptions",
+    review: ReviewOptions,
     output: Output,
     mixing: str | None,
     resume: bool,
@@ -109,10 +103,11 @@ def fit_on_shards(
     from novikoff.cli.tables import written_form
     from novikoff.cluster.learning import fit as learn
 
-    for name, usual in NOT_ON_SHARDS.items():
-        if learning.pop(name) != usual:
-            raise ValueError(f"--{name.replace('_', '-')} cannot be combined with --cluster; omit one of them")
-    _refuse({"report": page.report, "report_features": page.report_features, **space.given})
+    unsupported = {name: learning.pop(name) for name in NOT_ON_SHARDS}
+    _refuse({**unsupported, "report": page.report, "report_features": page.report_features, **space.given})
+    _refuse({"review": review.review, "review_file": review.review_file})
+    if learning.pop("words") != "2" and (table.text or table.tfidf):
+        raise ValueError("with --cluster, texts have features for words and pairs of words; add --words 2")
     asked = {name: value for name, value in learning.items() if name not in NOT_NEEDED}
     asked["shuffle"] = None if asked["shuffle"] else False
     reader = table.open(file, output)
@@ -225,11 +220,13 @@ def predict_on_shards(
     force: bool,
     column: str,
     scores: bool,
+    review: bool,
     output: Output,
 ) -> Result | None:
     from novikoff.cli.predict import CsvWriter, predicted, sink
     from novikoff.learn.model import Classifier
 
+    _refuse({"review": review})
     target = out_target(out, force)
     loaded = load_model(model, Classifier)
     as_json = output.json and target is None
@@ -303,7 +300,7 @@ def score_on_shards(engine: "Engine", *, model: str, file: str, table: TableOpti
     known = loaded.classes.tolist()
     of_truth = zip(found.labels, found.confusion, strict=True)
     pairs = {(truth, guess): n for truth, line in of_truth for guess, n in zip(known, line, strict=True)}
-    return answer_counts(output, model, file, known, pairs, found.unseen, found.missing)
+    return answer_counts(output, model, file, known, pairs, found.unseen, found.missing, found.auc)
 
 
 fit = _handing_over(fit_on_shards, *ROUNDS)

@@ -13,6 +13,7 @@ from novikoff import __version__
 if TYPE_CHECKING:
     from novikoff.features.encode import Encoding
     from novikoff.prove.existence.certificate import Existence
+    from novikoff.prove.existence.finite import FiniteEstimate
     from novikoff.prove.separable.certificate import Certificate
 
 SCHEMA = 1
@@ -53,7 +54,6 @@ def described_data(
     counts: tuple[int, ...],
 ) -> Document:
     """What was read."""
-    notes = () if encoding is None else encoding.describe()
     return plain(
         {
             "files": files,
@@ -61,30 +61,30 @@ def described_data(
             "label": label,
             "classes": classes,
             "class_counts": counts,
-            "columns": [{"name": note.column, "kind": note.kind, "detail": note.detail} for note in notes],
+            "columns": described_columns(encoding),
             "features": size[1],
         }
     )
+
+
+def described_columns(encoding: "Encoding | None") -> list[Document]:
+    """What became of each column of a table."""
+    notes = () if encoding is None else encoding.describe()
+    return [{"name": note.column, "kind": note.kind, "detail": note.detail} for note in notes]
 
 
 def described_run(run: Any) -> Document:
     """What a learner did."""
     return plain(
         {
-            "readout": run.readout,
-            "epochs": run.epochs,
-            "mistakes": run.mistakes,
-            "mistakes_per_epoch": run.mistakes_per_epoch,
-            "examples": run.examples,
+            **_picked(run, "readout", "epochs", "mistakes", "mistakes_per_epoch", "examples"),
             "stopped": None if run.stopped is None else run.stopped.name,
             "errors": run.errors,
             "rows": run.n_rows,
-            "radius": run.radius,
-            "weights_length": run.weights_length,
-            "margin_at_most": run.margin_at_most,
+            **_picked(run, "radius", "weights_length", "margin_at_most"),
             "cycle": None if run.cycle is None else asdict(run.cycle),
             "new_rows": described_generalisation(run),
-            **({} if not run.lead else _described_lead(run)),
+            **(_picked(run, "lead", "narrow", "narrow_per_epoch", "margin_at_least") if run.lead else {}),
             **({} if not run.validation_errors else {"validation_errors": run.validation_errors}),
             **({} if run.mixed_mistakes is None else {"mixed_mistakes": run.mixed_mistakes, "shards": run.shards}),
         }
@@ -97,27 +97,34 @@ def described_class_weights(model: Any) -> Document:
     return {} if weights is None else {"class_weights": plain(weights)}
 
 
+def described_review(model: Any) -> Document:
+    """What is proved of the predictions that no person looks at, if anything was to be."""
+    review = getattr(model, "review", None)
+    if review is None:
+        return {}
+    counts = {"held_out": review.n_rows, "accepted": review.n_accepted, "wrong": review.n_wrong}
+    asked = {"error": review.error, "confidence": review.confidence, "threshold": review.threshold}
+    return {"review": {**asked, **counts, "is_void": review.is_void, "in_words": str(review)}}
+
+
 def described_choice(model: Any) -> Document:
     """The lead that a learner chose, if it was to choose one."""
-    return {"lead_chosen": model.record.lead} if model.parameters.get("lead") == "auto" and model.record else {}
-
-
-def _described_lead(run: Any) -> Document:
-    return {name: getattr(run, name) for name in ("lead", "narrow", "narrow_per_epoch", "margin_at_least")}
+    return {"lead_chosen": model.record.lead} if model.record and model.record.leads_tried else {}
 
 
 def described_generalisation(run: Any) -> Document:
     """What a run says about new rows."""
     known = run.generalisation()
     return {
-        "delivered": None if known.delivered is None else _statement(known.delivered),
+        "delivered": None if known.delivered is None else _picked(known.delivered, *STATEMENT),
         "why_not": known.why_not,
-        "statements": [_statement(statement) for statement in known.statements],
+        "statements": [_picked(statement, *STATEMENT) for statement in known.statements],
     }
 
 
-def _statement(statement: Any) -> Document:
-    return {name: getattr(statement, name) for name in STATEMENT}
+def _picked(value: Any, *names: str) -> Document:
+    """Some attributes, by name."""
+    return {name: getattr(value, name) for name in names}
 
 
 def described_certificate(certificate: "Certificate | None") -> Document | None:
@@ -128,14 +135,9 @@ def described_certificate(certificate: "Certificate | None") -> Document | None:
     return plain(
         {
             "verdict": certificate.verdict.value,
-            "arithmetic": certificate.arithmetic,
-            "meaning": certificate.meaning,
+            **_picked(certificate, "arithmetic", "meaning"),
             "problem": certificate.problem.value,
-            "fit_intercept": certificate.fit_intercept,
-            "margin": certificate.margin,
-            "geometric_margin": certificate.geometric_margin,
-            "radius": certificate.radius,
-            "mistake_bound": certificate.mistake_bound,
+            **_picked(certificate, "fit_intercept", "margin", "geometric_margin", "radius", "mistake_bound"),
             "obstruction_rows": rows,
             "estimates": None if certificate.estimates is None else described_estimates(certificate.estimates),
         }
@@ -147,18 +149,22 @@ def described_estimates(found: "Existence") -> Document:
     return plain(
         {
             "family": found.family,
-            "formula": found.about["formula"],
-            "classes": found.about["classes"],
-            "ties": found.about["ties"],
+            **{name: found.about[name] for name in ("formula", "classes", "ties")},
             "rows": found.n_rows,
+            "omitted_rows": found.omitted,
             "estimate": found.estimate.value,
-            "arithmetic": found.arithmetic,
-            "coefficients": found.coefficients,
-            "diverging": found.diverging,
+            **_picked(found, "arithmetic", "coefficients", "diverging"),
             "separated_rows": found.separated_positions,
             "message": str(found),
         }
     )
+
+
+def described_finite(fitted: "FiniteEstimate") -> Document:
+    """Firth's estimates; an end of an interval that was not found is null."""
+    columns = {"coefficients": fitted.coefficients, "estimate": fitted.estimate, "lower": fitted.lower}
+    about = {"method": fitted.method, "level": fitted.level, "converged": fitted.converged}
+    return plain({**about, **columns, "upper": fitted.upper})
 
 
 def described_kernel(model: Any) -> Document | None:

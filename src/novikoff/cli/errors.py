@@ -1,4 +1,4 @@
-"""The one place where whatever goes wrong becomes one sentence and an exit code.
+"""The one place where an error becomes one sentence and an exit code.
 
 0 is done, 1 is something wrong with the input or the files, 2 is a command that was not understood, 130 is Ctrl-C, and
 141 a pipe whose reader has closed it, as for any program that a signal ends.
@@ -41,7 +41,7 @@ def exit_code(command: click.Command, args: list[str]) -> int:
     except (click.Abort, KeyboardInterrupt):
         return _say(args, "interrupted; nothing was written", INTERRUPTED)
     except (BrokenPipeError, SystemExit):  # click exits so where a pipe is broken
-        # Who read our output has enough. Python would complain once more when it flushes at its end.
+        # The reader of our output has closed it. Python would report that again when it flushes at its end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BROKEN_PIPE
     except EXPECTED as error:
@@ -51,7 +51,7 @@ def exit_code(command: click.Command, args: list[str]) -> int:
 
 
 def _command_of(command: click.Command, args: list[str]) -> click.Command:
-    """The command that the arguments name, in whatever group it is."""
+    """The command that the arguments name, in any group."""
     for arg in args:
         if not isinstance(command, click.Group):
             break

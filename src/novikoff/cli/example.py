@@ -8,9 +8,9 @@ import click
 from novikoff.cli import documents, options
 from novikoff.cli.files import check_free
 from novikoff.cli.options import Output, Result
-from novikoff.data.samples import SAMPLES
+from novikoff.data.samples import sample
 
-# What to try with each.
+# The data sets, and what to try with each.
 SUGGESTED = {
     "cars.csv": "fit cars.csv --label sport_car",
     "six_points.svm": "fit six_points.svm --readout last --no-fit-intercept --no-shuffle",
@@ -25,7 +25,7 @@ SUGGESTED = {
 
 
 @click.command()
-@click.argument("names", nargs=-1, type=click.Choice(list(SAMPLES)), metavar="[NAME]...")
+@click.argument("names", nargs=-1, type=click.Choice(list(SUGGESTED)), metavar="[NAME]...")
 @click.option(
     "--out", type=click.Path(), default=".", show_default=True, metavar="FOLDER", help="The folder to write to."
 )
@@ -39,8 +39,8 @@ def example(names: tuple[str, ...], out: str, force: bool, output: Output) -> Re
     from novikoff.data.whole_file import WholeFile
 
     folder = Path(out)
-    contents = {folder / name: SAMPLES[name]().encode() for name in names or SAMPLES}
-    new = {path: content for path, content in contents.items() if not _is_there(path, content)}
+    contents = {folder / name: sample(name).encode() for name in names or SUGGESTED}
+    new = {path: content for path, content in contents.items() if not path.is_file() or path.read_bytes() != content}
     for path in new:
         check_free(path, force)
     for path, content in new.items():
@@ -49,10 +49,6 @@ def example(names: tuple[str, ...], out: str, force: bool, output: Output) -> Re
     files = [{"file": str(path), "try": SUGGESTED[path.name]} for path in contents]
     document = documents.document("example", files=files)
     return Result(document, lambda: panel(document))
-
-
-def _is_there(path: Path, content: bytes) -> bool:
-    return path.is_file() and path.read_bytes() == content
 
 
 def panel(document: dict[str, Any]) -> Any:

@@ -40,6 +40,9 @@ def _asked(
     entry: str | None,
     ties: str | None,
     reference: str | None,
+    success: str | None,
+    missing: str | None,
+    finite: bool | None,
 ) -> dict[str, Any]:
     """What was said of a formula, without what was not."""
     return {name: value for name, value in locals().items() if value is not None}
@@ -60,6 +63,18 @@ formula_options = grouped(
         help="With --formula. How cox treats ties.  [default: efron]",
     ),
     click.option("--reference", metavar="L", help="With --formula. The first class of multinomial."),
+    click.option("--success", metavar="L", help="With --formula. The level of the response that counts as success."),
+    click.option(
+        "--missing",
+        type=click.Choice(["drop", "raise"]),
+        help="With --formula. Omit rows with missing values, or refuse them.  [default: drop]",
+    ),
+    click.option(
+        "--finite",
+        is_flag=True,
+        default=None,
+        help="With --formula. Also fit Firth's estimate, which is finite (binomial and cox; extra firth).",
+    ),
 )
 
 
@@ -80,8 +95,9 @@ def answer_formula(
 ) -> Result:
     """Ask whether the estimate exists; with `engine=` among the options, that runs the shards."""
     from novikoff.prove.existence.search.existence import existence
+    from novikoff.say import estimates as say
 
-    formula = asked.pop("formula")
+    formula, is_finite = asked.pop("formula"), asked.pop("finite", False)
     with progress(output.quiet) as bar:
         if "engine" in options:
             from novikoff.cluster.estimates import existence as existence_on_shards
@@ -94,11 +110,14 @@ def answer_formula(
             bar.close()
         with bar.during("proving"):
             found = ask(formula, columns, progress=bar.rename, **asked, **options)
+        fitted = found.finite() if is_finite else None
     if target is not None:
         target.write(found)
-    document = documents.document("certify", file=file, existence=documents.described_estimates(found), out=target)
-    shown = ("certificate", document["out"])
-    return Result(document, lambda: panel(f"novikoff certify {file}", found, shown), CODES[found.estimate.value])
+    more = {} if fitted is None else {"finite": documents.described_finite(fitted)}
+    described = documents.described_estimates(found)
+    document = documents.document("certify", file=file, existence=described, **more, out=target)
+    shown = [("Firth", None if fitted is None else say.finite_in_brief(fitted)), ("certificate", document["out"])]
+    return Result(document, lambda: panel(f"novikoff certify {file}", found, *shown), CODES[found.estimate.value])
 
 
 def check_formula(
@@ -154,6 +173,7 @@ def panel(title: str, found: "Existence", *more: tuple[str, Any]) -> Any:
         [
             ("model", f"{formula['text']} ({found.family}), {found.n_rows:,} rows"),
             *say.question(found),
+            ("omitted", say.omitted(found)),
             ("estimate", say.verdict(found)),
             *say.fates(found),
             ("separated", say.separated(found)),

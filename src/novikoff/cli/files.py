@@ -1,6 +1,6 @@
 """Files that commands write, and models that they read.
 
-Only models are replaced unless told so, and whether a file may be written is found out before the work.
+Without --force only models are replaced, and whether a file may be written is checked before the work.
 """
 
 import os
@@ -20,7 +20,7 @@ COMMANDS = {
 
 @dataclass(frozen=True)
 class Target:
-    """A file that may be written; with `force`, whatever was there."""
+    """A file that may be written; with `force`, over any file."""
 
     path: Path
     force: bool

@@ -7,17 +7,20 @@ import click
 
 from novikoff.cli import cluster, documents, options
 from novikoff.cli.errors import DONE, INTERRUPTED
-from novikoff.cli.files import default_model, model_target
-from novikoff.cli.options import Output, Page, Result, TableOptions
-from novikoff.cli.progress import progress
+from novikoff.cli.files import Target, default_model, model_target
+from novikoff.cli.options import Output, Page, Result, ReviewOptions, TableOptions
+from novikoff.cli.progress import ProgressBar, progress
 from novikoff.cli.spaces import SpaceOptions, Uncertified, space_options_of_a_learner
 
 if TYPE_CHECKING:
     from novikoff.data.examples import Examples
+    from novikoff.data.held_out import HeldOut
     from novikoff.data.reading import Reader
+    from novikoff.features.encode import Encoding
     from novikoff.learn.fit import Fitted
     from novikoff.learn.linear.worked import WorkedRun
     from novikoff.learn.model import Classifier
+    from novikoff.learn.review import Review
     from novikoff.learn.run import Run
     from novikoff.prove.separable.certificate import Certificate
 
@@ -41,6 +44,11 @@ MOST_STEPS, MOST_STEP_COLUMNS = 1000, 100
 @space_options_of_a_learner
 @options.learning("held_out")
 @options.number("--folds", options.AT_LEAST_TWO, "N", "Estimate the error by N-fold cross-validation.")
+@click.option(
+    "--words", type=click.Choice(["1", "2", "auto"]), default="auto", show_default=True,
+    help="Features of texts: words (1), pairs of neighbouring words as well (2), or chosen on validation rows.",
+)  # fmt: skip
+@options.review
 @click.option("--steps", is_flag=True, help="Show every step of the run; for small tables, with --no-shuffle.")
 @click.option("--certify/--no-certify", default=True, show_default=True, help="Certify the table as well.")
 @options.number("--certify-time-limit", options.POSITIVE, "S", "Stop certifying after this many seconds.", 5.0)
@@ -58,6 +66,7 @@ def fit(
     certify: bool,
     certify_time_limit: float,
     space: SpaceOptions,
+    review: ReviewOptions,
     output: Output,
     **learning: Any,
 ) -> Result:
@@ -70,65 +79,110 @@ def fit(
     Ctrl-C stops after the epoch that is running, and keeps the weights that it ends with.
     """
     from novikoff.cli.again import names_of
+    from novikoff.cli.render import warn
     from novikoff.data.held_out import HeldOut
-    from novikoff.features.examples import cached, learned_encoding
-    from novikoff.learn.linear.files import Folds, learn_from, learnable
+    from novikoff.features.examples import cached
+    from novikoff.features.scaling import table_scale
+    from novikoff.learn.linear.files import learnable
     from novikoff.prove.run.search.freund_schapire import allowance
+    from novikoff.say.words import looks_continuous
     from novikoff.show.report.writing import report_on
 
     learning["fit_intercept"] = fit_intercept = space.has_bias(learning["fit_intercept"])
     _check_together(steps, learning, folds, space)
     target, path = model_target(model or default_model(file), force), page.path(force)
-    share = learning.pop("held_out")
-    aside = None if share is None else HeldOut.share(share, learning["random_state"])
-    reader, columns = table.open(file, output), {**table.columns, "lift": space.lift}
+    share, words = learning.pop("held_out"), learning.pop("words")
+    review.check(share)
+    held_out = None if share is None else HeldOut.share(share, learning["random_state"])
+    scale = table_scale("auto", fit_intercept or space.kernel is not None, learning["readout"])
+    reader, columns = table.open(file, output), {**table.columns, "lift": space.lift, "scale": scale}
     with progress(output.quiet) as bar:
-        encoding = learned_encoding(bar.over(reader, "looking"), None, aside, **columns)
+        encoding = _encoding(reader, bar, columns, held_out, words, learning)
         source, check = bar.over(reader, "reading", bar.done or None), learnable(fit_intercept)
         with cached(source, encoding=encoding, check=check, columns=columns) as examples:
             report = report_on(path, examples, page.report_features, lambda: names_of(file, reader, table))
-            space.check_size(examples)
-            learning["class_weight"] = _by_label(learning["class_weight"], examples.classes)
-            with bar.learning(examples.n_rows, learning["max_iter"]) as watched:
-                learned = learn_from(
-                    examples,
-                    kernel=space.kernel_options,
-                    folds=Folds(if_quick=True, told=bar.rename) if folds is None else Folds(folds, told=bar.rename),
-                    held_out=aside,
-                    record_mistakes=steps or (report is not None and report.needs_mistakes),
-                    watch=watched.watch,
-                    progress=watched.progress,
-                    **learning,
-                )
-            asked = {**_to_remember(reader, share), **learning}
-            run, shown = learned.run, _shown(learned, asked, space)
-            # Folds that nobody asked for are shown, and not kept: the model is the one that Python learns.
-            kept = shown if folds is not None else replace(shown, run=replace(run, fold_rows=(), fold_errors=()))
-            target.save(kept)  # whatever becomes of the proof, what was learned is there
-            bar.close()
-            proof: Certificate | Uncertified = Uncertified("interrupted" if watched.interrupted else "not requested")
-            if certify and not watched.interrupted:
+            if question := looks_continuous(examples.classes.tolist()):
+                warn(output, question)
+            recorded = steps or (report is not None and report.needs_mistakes)
+            how = {"held_out": held_out, "record_mistakes": recorded}
+            learned, interrupted = _learned(examples, bar, space, learning, folds, **how)
+            run, shown = learned.run, _shown(learned, {**_to_remember(reader, share), **learning}, space)
+            if review.review is not None:
+                shown = replace(shown, review=_reviewed(shown, examples, held_out, review, table))
+            _save(shown, target, folds)  # also if certifying fails
+            proof: Certificate | Uncertified = Uncertified("interrupted" if interrupted else "not requested")
+            if certify and not interrupted:
+                limits = {"time_limit": certify_time_limit, "progress": bar.rename}
                 with bar.during("proving"):
-                    limits = {"time_limit": certify_time_limit, "progress": bar.rename}
                     proof = space.certify_unasked(examples, learned, fit_intercept=fit_intercept, **limits)
             certificate = None if isinstance(proof, Uncertified) else proof
             text = "" if certificate is None else certificate.to_json()
-            if 0 < len(text) <= LONGEST_PROOF:  # longer whole numbers belong in a file of their own
-                shown, kept = replace(shown, certificate=text), replace(kept, certificate=text)
-                target.save(kept)
+            if 0 < len(text) <= LONGEST_PROOF:  # longer ones belong in a file of their own
+                shown = replace(shown, certificate=text)
+                _save(shown, target, folds)
             worked = _steps(examples, learned, fit_intercept) if steps else None
             left = allowance(examples, certificate, passes=max(1, run.epochs), fit_intercept=fit_intercept)
-            left = None if run.weighted else left  # it speaks of the examples as they are
+            left = None if run.weighted else left  # it is about the examples as they are
             if report is not None:
                 report.on_model(shown, certificate, learned.mistakes, target.path)
     document = described(shown, reader.files, examples.counts, proof, worked, target)
-    warnings = _warnings(proof, run, learning, watched.interrupted)
     return Result(
         document,
         lambda: panel(document, run, certificate, left, path, worked),
-        INTERRUPTED if watched.interrupted else DONE,
-        warnings,
+        INTERRUPTED if interrupted else DONE,
+        _warnings(proof, run, learning, interrupted),
     )
+
+
+def _encoding(
+    reader: "Reader",
+    bar: ProgressBar,
+    columns: dict[str, Any],
+    held_out: "HeldOut | None",
+    words: str,
+    learning: dict[str, Any],
+) -> "Encoding | None":
+    """How the columns become numbers; `columns` also get the number of words that a feature of a text has."""
+    from novikoff.features.examples import learned_encoding
+    from novikoff.learn.linear.files import choose_words
+
+    encoding = learned_encoding(bar.over(reader, "looking"), None, held_out, **columns)
+    if encoding is None or words == "2" or not (columns["text"] or columns["tfidf"]):
+        return encoding
+    if words == "auto":
+        judged = (held_out, learning["fit_intercept"], learning["random_state"])
+        columns["words"] = choose_words(bar.over(reader, "choosing words or pairs of words"), encoding, *judged)
+    else:
+        columns["words"] = 1
+    return encoding.with_single_words() if columns["words"] == 1 else encoding
+
+
+def _learned(
+    examples: "Examples", bar: ProgressBar, space: SpaceOptions, learning: dict[str, Any], folds: int | None, **how: Any
+) -> "tuple[Fitted, bool]":
+    """What was learned, and whether that was interrupted."""
+    from novikoff.learn.linear.files import Folds, learn_from
+
+    space.check_size(examples)
+    learning["class_weight"] = _by_label(learning["class_weight"], examples.classes)
+    with bar.learning(examples.n_rows, learning["max_iter"]) as watched:
+        learned = learn_from(
+            examples,
+            kernel=space.kernel_options,
+            folds=Folds(if_quick=True, told=bar.rename) if folds is None else Folds(folds, told=bar.rename),
+            watch=watched.watch,
+            progress=watched.progress,
+            **how,
+            **learning,
+        )
+    bar.close()
+    return learned, watched.interrupted
+
+
+def _save(model: "Classifier", target: Target, folds: int | None) -> None:
+    """Save the model. Folds that were not asked for are shown only: the model is the one that Python learns."""
+    run = model.run if folds is not None or model.run is None else replace(model.run, fold_rows=(), fold_errors=())
+    target.save(replace(model, run=run))
 
 
 def _check_together(steps: bool, learning: dict[str, Any], folds: int | None, space: SpaceOptions) -> None:
@@ -178,6 +232,19 @@ def _shown(learned: "Fitted", asked: dict[str, Any], space: SpaceOptions) -> "Cl
     return replace(model_of(learned, asked | space.kernel_options), mistake_rows=None)
 
 
+def _reviewed(
+    model: "Classifier", examples: "Examples", aside: "HeldOut | None", asked: ReviewOptions, table: TableOptions
+) -> "Review":
+    """What held-out rows, or those of another file, prove of the predictions that no person looks at."""
+    from novikoff.cli.score import open_labelled
+    from novikoff.learn.review import review_classifier
+
+    if aside is not None:
+        return review_classifier(model, *examples.parted(aside), **asked.asked)
+    assert asked.review_file is not None
+    return review_classifier(model, examples, open_labelled(asked.review_file, table, model), **asked.asked)
+
+
 def _steps(examples: "Examples", learned: "Fitted", fit_intercept: bool) -> "WorkedRun":
     """The run example by example, if it is short enough to be looked at."""
     if learned.run.examples > MOST_STEPS or examples.n_columns > MOST_STEP_COLUMNS or learned.mistakes is None:
@@ -211,6 +278,7 @@ def described(
         model=target,
         **documents.described_choice(model),
         **documents.described_class_weights(model),
+        **documents.described_review(model),
         **({} if steps is None else {"steps": [asdict(step) for step in steps]}),
     )
 
@@ -234,6 +302,7 @@ def panel(
         [
             ("read", wording.what_was_read(document["data"])),
             ("expected error", wording.expected_error(run)),
+            ("review", wording.review(document)),
             ("weights" if document["kernel"] is None else "learned", wording.learned(document, run, classes)),
             ("certified", wording.certified(certificate, document["certificate_problem"], run)),
             ("implies", wording.consequence(certificate, run)),
@@ -257,7 +326,7 @@ def panel(
 def _warnings(
     proof: "Certificate | Uncertified", run: "Run", learning: dict[str, Any], interrupted: bool
 ) -> tuple[str, ...]:
-    """What went otherwise than whoever asked may think."""
+    """What may be other than expected."""
     from novikoff.say import runs as say
 
     failed = isinstance(proof, Uncertified) and proof.failed

@@ -31,7 +31,8 @@ def inspect(model: str, weights: int | None, output: Output) -> Result:
 
     A model file holds no code: to look into it is safe.
     """
-    from novikoff.keep.models import load_plain, read_header
+    from novikoff.keep.layout import read_header
+    from novikoff.keep.models import load_plain
 
     header = read_header(model)
     loaded = load_plain(model)
@@ -46,8 +47,8 @@ def inspect(model: str, weights: int | None, output: Output) -> Result:
         format=header["format"],
         sha256=header["sha256"],
         parameters=header["parameters"],
-        classes=_classes(loaded),
-        columns=_columns(loaded),
+        classes=getattr(loaded, "classes", getattr(loaded, "labels", None)),
+        columns=documents.described_columns(getattr(loaded, "encoding", None)),
         run=None if run is None else documents.described_run(run),
         weights=documents.described_weights(loaded, weights),
         kernel=documents.described_kernel(loaded),
@@ -56,6 +57,7 @@ def inspect(model: str, weights: int | None, output: Output) -> Result:
         certificate_problem=problem,
         training_data=header.get("fingerprint"),
         **documents.described_class_weights(loaded),
+        **documents.described_review(loaded),
     )
     return Result(document, lambda: panel(document, run, certificate))
 
@@ -69,17 +71,6 @@ def _claimed(text: Any) -> "tuple[Certificate | None, str | None]":
         return (None if text is None else Certificate.from_json(str(text))), None
     except CertificateError as error:
         return None, str(error)
-
-
-def _classes(model: Any) -> Any:
-    return getattr(model, "classes", None) if hasattr(model, "classes") else getattr(model, "labels", None)
-
-
-def _columns(model: Any) -> list[dict[str, str]]:
-    """What became of each column of a table."""
-    encoding = getattr(model, "encoding", None)
-    notes = () if encoding is None else encoding.describe()
-    return [{"name": note.column, "kind": note.kind, "detail": note.detail} for note in notes]
 
 
 def panel(document: dict[str, Any], run: "Run | None", certificate: "Certificate | None") -> Any:
@@ -106,11 +97,12 @@ def panel(document: dict[str, Any], run: "Run | None", certificate: "Certificate
             ("ended", wording.ending(run) if run and run.stopped else None),
             ("mistakes", say.made(run) if run else None),
             ("scaled", say.scales(run) if run else None),
-            ("lead", wording.lead(run, document["parameters"].get("lead") == "auto") if run else None),
+            ("lead", wording.lead(run, bool(run.leads_tried)) if run else None),
             ("weighted", wording.class_weights(document.get("class_weights"), document["classes"], None, run)),
             ("validation", wording.validation(run) if run else None),
             ("errors", say.wrong(run) if run else None),
             ("expected error", run.generalisation().in_words if run else None),
+            ("review", wording.review(document)),
             ("bound", wording.bound(None, run) if run else None),
             ("certificate", wording.claimed(certificate, document["certificate_problem"], document["model"])),
             ("data", None if document["training_data"] is None else f"SHA-256 {document['training_data'][:16]}..."),

@@ -82,7 +82,8 @@ def online(
     try:
         for number, line in enumerate(iter(sys.stdin.readline, ""), start=1):
             try:
-                session.play(parse(line))
+                if line.strip():
+                    session.play(parse(line))
             except (ValueError, TypeError) as error:
                 raise ValueError(f"standard input, line {number}: {error}") from error
     except (KeyboardInterrupt, SystemExit):
@@ -194,12 +195,10 @@ def _learner(target: Path | None, parameters: dict[str, Any]) -> "OnlinePerceptr
     return learner
 
 
-def _json_parser(label: str) -> Callable[[str], tuple[Example, Any] | None]:
+def _json_parser(label: str) -> Callable[[str], tuple[Example, Any]]:
     from novikoff.data import strict_json
 
-    def parse(line: str) -> tuple[Example, Any] | None:
-        if not line.strip():
-            return None
+    def parse(line: str) -> tuple[Example, Any]:
         example = strict_json.parse(line)
         if not isinstance(example, dict):
             raise ValueError(f'expected one JSON object per line, such as {{"doors": 2, {json.dumps(label)}: "yes"}}')
@@ -212,8 +211,6 @@ def _csv_parser(label: str) -> Callable[[str], tuple[Example, Any] | None]:
     names: list[str] = []
 
     def parse(line: str) -> tuple[Example, Any] | None:
-        if not line.strip():
-            return None
         (values,) = csv.reader([line])
         if not names:
             names.extend(values)

@@ -44,9 +44,7 @@ def grouped(name: str, make: Callable[..., Any], *options: Callable[[Any], Any])
     return decorate
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# How a command answers
-# ---------------------------------------------------------------------------------------------------------------------
+# -- how a command answers --------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -92,7 +90,7 @@ def answering(command: Command) -> Command:
 
 
 def jobs(command: Command) -> Command:
-    """--jobs: how many threads the command uses for whatever needs no order."""
+    """--jobs: how many threads the command uses."""
 
     @click.option("--jobs", type=int, metavar="N", help="The number of threads; -1: all cores.  [default: all cores]")
     @functools.wraps(command)
@@ -107,9 +105,7 @@ def jobs(command: Command) -> Command:
     return wrapped  # type: ignore[return-value]
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# What a command writes
-# ---------------------------------------------------------------------------------------------------------------------
+# -- what a command writes --------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -150,9 +146,7 @@ page = grouped(
 )
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# What a command reads
-# ---------------------------------------------------------------------------------------------------------------------
+# -- what a command reads ---------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -204,6 +198,29 @@ class TableOptions:
         return reader
 
 
+@dataclass(frozen=True)
+class ReviewOptions:
+    """Which error the predictions that no person looks at may have, with which confidence, and by which rows."""
+
+    review: float | None
+    review_confidence: float
+    review_file: str | None
+
+    def check(self, held_out: Any) -> None:
+        """Refuse a review without rows that were not learned, and such rows without a review."""
+        if self.review is None and self.review_file is not None:
+            raise ValueError("--review-file requires --review")
+        if self.review is not None and (held_out is None) == (self.review_file is None):
+            raise ValueError(
+                "--review needs labelled rows that are not learned: add --held-out 0.2, or --review-file FILE, not both"
+            )
+
+    @property
+    def asked(self) -> dict[str, Any]:
+        """What is to be proved, by the names of the library."""
+        return {"error": self.review, "confidence": self.review_confidence}
+
+
 def column_names(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """The columns of the FILE that was typed already, for the shell to complete."""
     import csv
@@ -223,12 +240,11 @@ def _column(name: str, what: str) -> Callable[[Command], Command]:
     return click.option(name, metavar="COL", multiple=True, shell_complete=column_names, help=help_text)
 
 
-label = click.option(
-    "--label",
-    metavar="COL",
-    shell_complete=column_names,
-    help="The label column, by name or position (1, -1).",
-)
+def _label(help_text: str) -> Callable[[Command], Command]:
+    return click.option("--label", metavar="COL", shell_complete=column_names, help=help_text)
+
+
+label = _label("The label column, by name or position (1, -1).")
 categorical = _column("--categorical", "A numeric column to treat as categories, such as identifiers.")
 text = _column("--text", "A free-text column: one feature per word and per pair of words.")
 tfidf = _column("--tfidf", "A free-text column, weighted by tf-idf.")
@@ -272,23 +288,10 @@ table = grouped("table", TableOptions, label, categorical, text, tfidf, ignore, 
 numbers = grouped("table", TableOptions, label, ignore, file_format, zero_based, form)
 proved = grouped("table", TableOptions, file_format, zero_based, form, label, ignore)
 written = grouped("table", TableOptions, file_format, form)
-scored = grouped(
-    "table",
-    TableOptions,
-    click.option(
-        "--label",
-        metavar="COL",
-        shell_complete=column_names,
-        help="The label column.  [default: as in training]",
-    ),
-    file_format,
-    form,
-)
+scored = grouped("table", TableOptions, _label("The label column.  [default: as in training]"), file_format, form)
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# What is learned, and how
-# ---------------------------------------------------------------------------------------------------------------------
+# -- what is learned, and how -----------------------------------------------------------------------------------------
 
 
 class OfKind(click.ParamType):  # type: ignore[type-arg]
@@ -345,8 +348,13 @@ class_weight = click.option(
 )
 
 
-# A lead where no rows can be put aside to choose one by.
-TOLD_LEAD = replace(DECLARED["lead"], kind=replace(DECLARED["lead"].kind, auto=False), default=0.0)
+# A lead where it cannot be chosen on validation rows.
+TOLD_LEAD = replace(
+    DECLARED["lead"],
+    kind=replace(DECLARED["lead"].kind, auto=False),
+    help=DECLARED["lead"].help.replace(", and auto lets the rows choose", ""),
+    default=0.0,
+)
 
 
 def learning(*names: str, **changed: Any) -> Callable[[Command], Command]:
@@ -390,6 +398,15 @@ AT_LEAST_ONE, AT_LEAST_TWO, POSITIVE = (
     click.FloatRange(min=0, min_open=True),
 )
 SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
+
+
+review = grouped(
+    "review",
+    ReviewOptions,
+    number("--review", SHARE, "ERROR", "Prove which predictions need no person, for at most this error."),
+    number("--review-confidence", SHARE, "X", "The confidence of that proof.", 0.95),
+    click.option("--review-file", type=FILE, metavar="FILE", help="Labelled rows for --review, if none are held out."),
+)
 
 
 def time_limit(help_text: str, default: float | None = None) -> Callable[[Command], Command]:

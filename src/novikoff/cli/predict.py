@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from novikoff.cli.files import Target
     from novikoff.data.batches import Batch, Records
     from novikoff.learn.model import Classifier, Decided
+    from novikoff.learn.review import Review
 
 
 # As much as a pipe takes at once.
@@ -32,6 +33,7 @@ PIECE = 1 << 16
 @options.force
 @click.option("--column", default="prediction", show_default=True, metavar="NAME", help="The name of the new column.")
 @click.option("--scores", is_flag=True, help="Add the scores as well: one column, or one per class of more than two.")
+@click.option("--review", is_flag=True, help="Add a column: whether the prediction needs a person, by fit --review.")
 @options.jobs
 @options.answering
 @cluster.predict
@@ -43,6 +45,7 @@ def predict(
     force: bool,
     column: str,
     scores: bool,
+    review: bool,
     output: Output,
 ) -> Result | None:
     """Write the table FILE as CSV, with a column of what MODEL predicts.
@@ -52,11 +55,13 @@ def predict(
     """
     from novikoff.cli.tables import open_unlabelled
     from novikoff.learn.model import Classifier
+    from novikoff.learn.review import review_of
 
     target = out_target(out, force)
     loaded = load_model(model, Classifier)
     reader = open_unlabelled(file, table, loaded)
-    writer = CsvWriter(loaded, column, scores, output.json and target is None, reader.form.decimal)
+    proved = review_of(loaded) if review else None
+    writer = CsvWriter(loaded, column, scores, output.json and target is None, reader.form.decimal, proved)
     with progress(output.quiet or target is None) as bar, sink(target) as write:
         for batch in bar.over(reader, "predicting"):
             write(writer.lines(batch))
@@ -70,7 +75,7 @@ def predicted(output: Output, model: str, file: str, target: "Target | None", wr
         return None
     document = documents.document(
         "predict", model=model, file=file, out=target, rows=writer.n_rows, predicted=writer.predicted,
-        unseen=writer.unseen, missing=writer.missing,
+        unseen=writer.unseen, missing=writer.missing, **({} if writer.review is None else {"to_review": writer.n_sent}),
     )  # fmt: skip
     return Result(document, lambda: panel(document))
 
@@ -84,7 +89,9 @@ class CsvWriter:
     scores: bool
     as_json: bool
     decimal: str | None = None
+    review: "Review | None" = None
     n_rows: int = 0
+    n_sent: int = 0
     predicted: Counter[str] = field(default_factory=Counter)
     unseen: Counter[str] = field(default_factory=Counter)
     missing: Counter[str] = field(default_factory=Counter)
@@ -101,9 +108,11 @@ class CsvWriter:
         self.missing.update(decided.missing)
         labels = decided.labels.tolist()
         self.predicted.update(Counter(map(str, labels)))
+        sent = {} if self.review is None else {"review": self.review.to_review(decided.leads).tolist()}
+        self.n_sent += sum(sent.get("review", ()))
         if self.as_json:
-            return self._json(labels, decided, first)
-        return self._csv(batch, {self.column: labels, **self._score_columns(decided)}, with_header=first == 0)
+            return self._json(labels, decided, first, sent)
+        return self._csv(batch, {self.column: labels, **sent, **self._score_columns(decided)}, with_header=first == 0)
 
     def _score_columns(self, decided: "Decided") -> dict[str, list[float]]:
         if not self.scores:
@@ -136,12 +145,12 @@ class CsvWriter:
             writer.writerows(zip(*(map(as_text, values) for values in extra.values()), strict=True))
         return text.getvalue().encode()
 
-    def _json(self, labels: list[Any], decided: "Decided", first: int) -> bytes:
+    def _json(self, labels: list[Any], decided: "Decided", first: int, more: dict[str, list[bool]]) -> bytes:
         from novikoff.cli.render import as_json
 
         scores = decided.scores.tolist()
         lines = (
-            as_json({"row": first + row, "prediction": label, "score": score})
+            as_json({"row": first + row, "prediction": label, "score": score} | {k: v[row] for k, v in more.items()})
             for row, (label, score) in enumerate(zip(labels, scores, strict=True))
         )
         return "".join(f"{line}\n" for line in lines).encode()
@@ -173,22 +182,25 @@ def sink(target: "Target | None") -> Iterator[Callable[[bytes], None]]:
 def warn_of_the_unknown(output: Output, unseen: dict[str, int], missing: dict[str, int]) -> None:
     """Warn of values that were not seen in training."""
     from novikoff.cli.render import warn
-    from novikoff.say.words import counted
+    from novikoff.say.words import unknown_values
 
-    for column, count in unseen.items():
-        were = counted(count, "value was", "values were")
-        warn(output, f"column {column!r}: {were} not seen in training; treated as 0")
-    for column, count in missing.items():
-        are = counted(count, "value is", "values are")
-        warn(output, f"column {column!r}: {are} missing, and none was in training; treated as average")
+    for sentence in unknown_values(unseen, missing):
+        warn(output, sentence)
 
 
 def panel(document: dict[str, Any]) -> Any:
     """How many rows, and how many of each class."""
     from novikoff.cli.render import facts, listed
+    from novikoff.say.reviews import sent
 
+    to_review = document.get("to_review")
     counts = [f"{name} ({count:,})" for name, count in sorted(document["predicted"].items())]
     return facts(
         f"novikoff predict {document['file']}",
-        [("rows", f"{document['rows']:,}"), ("predicted", listed(counts)), ("written", document["out"])],
+        [
+            ("rows", f"{document['rows']:,}"),
+            ("predicted", listed(counts)),
+            ("review", None if to_review is None else sent(to_review, document["rows"])),
+            ("written", document["out"]),
+        ],
     )

@@ -40,7 +40,7 @@ class ProgressBar:
             self.drawn.reset(self.drawn.task_ids[0], description=what, total=total)
 
     def rename(self, what: str) -> None:
-        """The same work goes on with another part of it."""
+        """The next part of the same work."""
         self.what = what
         if self.drawn is not None:
             self.drawn.update(self.drawn.task_ids[0], description=what)
@@ -49,7 +49,7 @@ class ProgressBar:
         self.reach(self.done + count)
 
     def reach(self, done: int) -> None:
-        """So much is done; never more than there is, though a run may visit rows once more after it has converged."""
+        """So much is done; never more than there is, though a run may visit rows again after it has converged."""
         self.done = done if self.total is None else min(done, self.total)
         if not self.is_shown:
             return
@@ -108,7 +108,7 @@ def progress(quiet: bool) -> Iterator[ProgressBar]:
 
 @contextlib.contextmanager
 def announce_compilation(quiet: bool) -> Iterator[None]:
-    """On a terminal, whoever waits for the compiler is told so, once."""
+    """On a terminal, announce compilation, once."""
     from novikoff.engine.clock import watchers
 
     told = quiet or not sys.stderr.isatty()

@@ -40,7 +40,7 @@ def as_json(document: Document) -> str:
 
 @dataclass(frozen=True)
 class Visible:
-    """Whatever is shown, without a character that commands the terminal or hides."""
+    """Output without characters that command the terminal or hide."""
 
     shown: "RenderableType"
 

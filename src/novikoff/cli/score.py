@@ -29,20 +29,23 @@ WIDEST_TABLE = 10
 @cluster.score
 def score(model: str, file: str, table: TableOptions, output: Output) -> Result:
     """Count the errors of MODEL on the labelled table FILE."""
+    from novikoff.learn.measures import RocScores
     from novikoff.learn.model import Classifier
 
     loaded = load_model(model, Classifier)
-    reader = _open(file, table, loaded)
+    reader = open_labelled(file, table, loaded)
     pairs, unseen, missing = Counter[tuple[Any, Any]](), Counter[str](), Counter[str]()
+    known, scores = loaded.classes.tolist(), RocScores(loaded.classes.tolist())
     with progress(output.quiet) as bar:
         for batch in bar.over(reader, "scoring"):
             decided = loaded.decide(batch)
             pairs.update(zip(batch.labels.tolist(), decided.labels.tolist(), strict=True))
+            scores.add(decided, batch.labels)
             unseen.update(decided.unseen)
             missing.update(decided.missing)
     if not pairs:
         raise ValueError(f"{file} has no examples to score")
-    return answer_counts(output, model, file, loaded.classes.tolist(), pairs, unseen, missing)
+    return answer_counts(output, model, file, known, pairs, unseen, missing, scores.area())
 
 
 def answer_counts(
@@ -53,10 +56,12 @@ def answer_counts(
     pairs: Mapping[tuple[Any, Any], int],
     unseen: Mapping[str, int],
     missing: Mapping[str, int],
+    auc: float | None,
 ) -> Result:
     """The errors by how often which label was taken for which; a label that the model does not know counts as wrong."""
     from novikoff.cli.predict import warn_of_the_unknown
     from novikoff.cli.render import listed, warn
+    from novikoff.learn.measures import by_class
     from novikoff.say.words import counted
 
     rows, right = sum(pairs.values()), sum(pairs.get((name, name), 0) for name in known)
@@ -72,6 +77,11 @@ def answer_counts(
         errors=rows - right,
         accuracy=right / rows,
         classes=known,
+        by_class=[
+            {"class": name, "precision": found.precision, "recall": found.recall, "f1": found.f1}
+            for name, found in zip(known, by_class(known, pairs), strict=True)
+        ],
+        auc=auc,
         confusion=[[pairs.get((truth, guess), 0) for guess in known] for truth in known],
         unknown_labels=dict(sorted(unknown.items(), key=str)),
         unseen=unseen,
@@ -89,7 +99,8 @@ def answer_counts(
     return Result(document, lambda: panel(document))
 
 
-def _open(file: str, table: TableOptions, model: "Classifier") -> "Reader":
+def open_labelled(file: str, table: TableOptions, model: "Classifier") -> "Reader":
+    """The reader of a labelled file whose columns are those of the model."""
     from novikoff.cli.tables import counted_from, remembered_form, with_label
     from novikoff.data.reading import read
     from novikoff.data.streams import TableForm
@@ -110,7 +121,7 @@ def _open(file: str, table: TableOptions, model: "Classifier") -> "Reader":
 
 
 def panel(document: dict[str, Any]) -> Any:
-    """The errors, and which class was taken for which."""
+    """The errors, how well every class is found, and which class was taken for which."""
     from novikoff.cli.render import columns, facts, in_words, listed
 
     names = list(map(in_words, document["classes"]))
@@ -119,6 +130,8 @@ def panel(document: dict[str, Any]) -> Any:
         counts = zip(names, document["confusion"], strict=True)
         lines = [(name, *(f"{count:,}" for count in line)) for name, line in counts]
         table = columns(("truth \\ guess", *names), lines)
+    measures = ("precision", "recall", "f1")
+    found = [(in_words(of["class"]), *(f"{of[name]:.2%}" for name in measures)) for of in document["by_class"]]
     unknown = [f"{name} ({count:,})" for name, count in document["unknown_labels"].items()]
     return facts(
         f"novikoff score {document['file']}",
@@ -126,7 +139,9 @@ def panel(document: dict[str, Any]) -> Any:
             ("rows", f"{document['rows']:,}"),
             ("errors", f"{document['errors']:,} ({document['errors'] / document['rows']:.2%})"),
             ("accuracy", f"{document['accuracy']:.2%}"),
-            ("classes", table),
+            ("AUC", None if document["auc"] is None else f"{document['auc']:.4f}"),
+            ("classes", columns(("", "precision", "recall", "F1"), found)),
+            ("confusion", table),
             ("unknown", f"{listed(unknown, 8)}: labels that the model does not know" if unknown else None),
         ],
     )

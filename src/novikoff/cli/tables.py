@@ -81,7 +81,7 @@ def counted_from(model: "Classifier") -> bool:
 
 
 def _types(names: tuple[str, ...], encoding: "Encoding") -> dict[str, str]:
-    """Every column as text, but for categories, which are told apart as training told them."""
+    """Every column as text, but for categories, which have the types of training."""
     needed = {name: "string" if encoding.columns[name].is_number else kind for name, kind in encoding.types.items()}
     return dict.fromkeys(names, "string") | needed
 
@@ -142,9 +142,7 @@ def as_text(value: Any) -> str:
     return str(value)
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# As numbers
-# ---------------------------------------------------------------------------------------------------------------------
+# -- as numbers -------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)

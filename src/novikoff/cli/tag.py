@@ -11,7 +11,7 @@ from novikoff.cli import documents, options
 from novikoff.cli.commands import Lazy, LazyGroup
 from novikoff.cli.errors import DONE, INTERRUPTED
 from novikoff.cli.files import default_model, load_model, model_target, out_target
-from novikoff.cli.options import Output, Result, grouped
+from novikoff.cli.options import Output, Result, ReviewOptions, grouped
 from novikoff.cli.progress import progress
 from novikoff.options import Choice
 
@@ -53,29 +53,37 @@ class ConllOptions:
         """What stands between columns."""
         return "\t" if self.separator in ("tab", "\\t") else self.separator
 
-    def read(self, file: str, names: tuple[str, ...]) -> "Sentences":
+    def read(self, file: str, names: tuple[str, ...] | None) -> "Sentences":
         """The sentences of a file; "-" is standard input."""
         from novikoff.data.conll import read_conll
-        from novikoff.data.streams import check_is_file
 
-        if file != "-":
-            check_is_file(file)
-        source = sys.stdin.buffer if file == "-" else file
-        sentences = read_conll(source, names, separator=self.between, comment=self.comment)
-        if not sentences.n_tokens:
-            raise ValueError(f"{file} has no tokens")
-        return sentences
+        how = {"separator": self.between, "comment": self.comment}
+        return _with_tokens(file, read_conll(_source(file), names, **how))
 
     def read_for(self, tagger: "Tagger", file: str, *, labelled: bool) -> "Sentences":
         """The same with the columns of the training file, perhaps without the label, unless others are named."""
-        known, names = tagger.features.columns, self.names
-        if not names and file == "-":
-            names = (*known, "label") if labelled else known
-        elif not names:
-            with open(file, encoding="utf-8", errors="replace") as opened:
-                first = next((line for line in opened if line.strip()), "")
-            names = known if len(first.split()) == len(known) and not labelled else (*known, "label")
-        return self.read(file, names)
+        from novikoff.data.conll import read_to_label
+
+        known = tagger.features.columns
+        if self.names or labelled:
+            return self.read(file, self.names or (*known, "label"))
+        how = {"separator": self.between, "comment": self.comment}
+        return _with_tokens(file, read_to_label(_source(file), known, set(map(str, tagger.labels)), **how))
+
+
+def _source(file: str) -> Any:
+    from novikoff.data.streams import check_is_file
+
+    if file == "-":
+        return sys.stdin.buffer
+    check_is_file(file)
+    return file
+
+
+def _with_tokens(file: str, sentences: "Sentences") -> "Sentences":
+    if not sentences.n_tokens:
+        raise ValueError(f"{file} has no tokens")
+    return sentences
 
 
 layout = grouped(
@@ -104,6 +112,7 @@ layout = grouped(
 @click.option("--label", metavar="COL", help="The label column.  [default: the last]")
 @options.model
 @options.force
+@click.option("--start", type=click.Path(), metavar="MODEL", help="Continue training this tagger.")
 @click.option(
     "--constraint",
     type=click.Choice(["IOB1", "IOB2", "IOBES", "BILOU"]),
@@ -112,6 +121,7 @@ layout = grouped(
 @options.number("--min-count", options.AT_LEAST_ONE, "N", "Ignore features that occur less often.", 1)
 @options.learning("early_stopping", "validation_fraction", "n_iter_no_change", "held_out")
 @options.number("--folds", options.AT_LEAST_TWO, "N", "Estimate the error by N-fold cross-validation.")
+@options.review
 @options.number(
     "--cost",
     click.FloatRange(min=0),
@@ -129,29 +139,45 @@ def train(
     label: str | None,
     model: str | None,
     force: bool,
+    start: str | None,
     folds: int | None,
+    review: ReviewOptions,
     output: Output,
     **learning: Any,
 ) -> Result:
     """Learn a tagger from the labelled sentences in FILE.
+
+    Columns that are not named are word and label if there are two, else word, pos and chunk.
 
     Templates say which parts of a token and its neighbours are features: word[0], pos[-1], pos[-1]|pos[0],
     suffix2(word[0]); there are lower, shape, prefixN and suffixN. By default, of the first column: the words two before
     to two behind, pairs of neighbours, prefixes, suffixes and shape; of the second the same window with pairs and
     triples; of others the neighbours. Ctrl-C stops after the epoch that is running, and
     keeps the weights that it ends with.
+
+    With --start, training goes on from the weights of that tagger: new features and labels are added, and one mistake
+    bound holds for all sentences of all runs.
     """
     from novikoff.features.templates import default_templates, read_templates
-    from novikoff.learn.chain.tagger import judged_by_folds, learn_tagger
+    from novikoff.learn.chain.tagger import Tagger, judged_by_folds, learn_tagger
 
+    if folds is not None and start is not None:
+        raise ValueError("--folds trains from the beginning, so it cannot be combined with --start")
     if folds is not None and learning["held_out"] is not None:
         raise ValueError("--held-out and --folds cannot be combined; choose one")
+    review.check(learning["held_out"])
     target = model_target(model or default_model(file), force)
-    sentences = layout.read(file, layout.names or ("word", "pos", "chunk"))
+    before = None if start is None else load_model(start, Tagger)
+    if before is None:
+        sentences = layout.read(file, layout.names or None)
+    else:
+        sentences = layout.read_for(before, file, labelled=True)
     label = label or sentences.columns[-1]
     gold = sentences.column(label)
     features = tuple(name for name in sentences.columns if name != label)
-    chosen = default_templates(features) if templates is None else read_templates(templates, sentences.columns)
+    chosen = None if templates is None else read_templates(templates, sentences.columns)
+    if chosen is None and before is None:
+        chosen = default_templates(features)
     most = None if learning["early_stopping"] else learning["max_iter"]
     with progress(output.quiet) as bar, bar.learning(len(gold), most) as watched:
 
@@ -159,25 +185,52 @@ def train(
             watched.progress(history)
             watched.watch(history)
 
-        tagger = learn_tagger(sentences, gold, templates=chosen, columns=features, watch=watch, **learning)
+        made: dict[str, Any] = {"templates": chosen, "columns": features, "start": before}
+        tagger = learn_tagger(sentences, gold, **made, watch=watch, **learning)
         if folds is not None and not watched.interrupted:
             bar.stage(f"learning {folds} times without a part")
             same = {**learning, "templates": tagger.parameters["templates"], "columns": features}
             del same["held_out"]
             tagger = replace(tagger, run=replace(tagger.run, **judged_by_folds(sentences, gold, folds, **same)))
+        if review.review is not None and not watched.interrupted:
+            bar.stage("reviewing")
+            tagger = _reviewed(tagger, sentences, label, layout, review, learning)
     target.save(tagger)
     run = documents.described_run(tagger.run)
     document = documents.document(
         "tag train",
         data={
             "file": file, "sentences": len(gold), "tokens": sum(map(len, gold)), "labels": tagger.labels,
-            "features": tagger.weights.n_features, "templates": len(tagger.parameters["templates"]),
+            "features": tagger.weights.n_features, "templates": len(tagger.made_with()["templates"]),
         },
         run={**run, "wrong_tokens": tagger.run.wrong_tokens, "validation_errors": tagger.run.validation_errors},
         weights=documents.described_weights(tagger, SHOWN),
         model=target,
+        **documents.described_review(tagger),
     )  # fmt: skip
     return Result(document, lambda: train_panel(document, tagger.run), INTERRUPTED if watched.interrupted else DONE)
+
+
+def _reviewed(
+    tagger: "Tagger",
+    sentences: "Sentences",
+    label: str,
+    layout: ConllOptions,
+    asked: ReviewOptions,
+    how: dict[str, Any],
+) -> "Tagger":
+    """The tagger with what held-out sentences, or those of another file, prove of labels that no person looks at."""
+    from novikoff.data.held_out import HeldOut
+    from novikoff.learn.review import ENOUGH_SEQUENCES, review_tagger
+
+    seen, others = range(len(sentences)), sentences
+    if how["held_out"] is not None:
+        kept, held = HeldOut.share(how["held_out"], how["random_state"]).parted(len(sentences), "sequence")
+        seen, others = kept.tolist(), sentences.some(held.tolist())
+    elif asked.review_file is not None:
+        others = layout.read_for(tagger, asked.review_file, labelled=True)
+    some = sentences.some(list(seen[:: 1 + len(seen) // ENOUGH_SEQUENCES]))
+    return replace(tagger, review=review_tagger(tagger, some, others, others.column(label), **asked.asked))
 
 
 def train_panel(document: dict[str, Any], run: "Run") -> Any:
@@ -196,6 +249,7 @@ def train_panel(document: dict[str, Any], run: "Run") -> Any:
             ("features", f"{data['features']:,} with weights, by {counted(data['templates'], 'template')}"),
             ("labels", listed(data["labels"], 24)),
             ("expected", f"error {expected_error(run)}"),
+            ("review", wording.review(document)),
             ("weights", wording.weights(document["weights"], run, data["labels"])),
             ("ended", wording.ending(run)),
             ("mistakes", say.made(run)),
@@ -220,7 +274,9 @@ def expected_error(run: "Run") -> str:
         wrong, rows, where = run.held_out_errors or 0, run.held_out_rows, "held out"
     else:
         trained = 100 * (run.errors or 0) / (run.n_rows or 1)
-        return f"not measured (add --held-out 0.2); training error {trained:.1f} % of sentences"
+        went_on = run.examples > run.epochs * (run.n_rows or 0)  # and sentences held out now could have been learned
+        how = "novikoff tag score on new sentences measures it" if went_on else "add --held-out 0.2"
+        return f"not measured ({how}); training error {trained:.1f} % of sentences"
     known = run.generalisation()
     bound = known.folds or known.delivered
     most = "" if bound is None else f"; at most {in_percent(bound.at_most)} (95 % confidence)"
@@ -236,26 +292,34 @@ def expected_error(run: "Run") -> str:
 @layout
 @options.out("The output file.  [default: standard output]", "OUT")
 @options.force
+@click.option("--review", is_flag=True, help="Add a column: whether the sentence needs a person, by train --review.")
 @options.answering
-def run(model: str, file: str, layout: ConllOptions, out: str | None, force: bool, output: Output) -> Result | None:
+def run(
+    model: str, file: str, layout: ConllOptions, out: str | None, force: bool, review: bool, output: Output
+) -> Result | None:
     """Write the sentences in FILE with one more column: the labels that MODEL gives them.
 
-    FILE has the columns of the training file, with or without the labels. With --json, standard output has one object a
-    sentence: its number and its labels.
+    FILE has the columns of the training file, with or without the labels. If MODEL needs only words, FILE may be plain
+    text, a sentence a line or a token a line. With --json, standard output has one object a sentence: its number and
+    its labels.
     """
     from novikoff.cli.render import as_json, facts, on_a_terminal
     from novikoff.data.conll import write_conll
     from novikoff.learn.chain.tagger import Tagger
+    from novikoff.say import reviews as say
 
     target = out_target(out, force)
     tagger = load_model(model, Tagger)
     sentences = layout.read_for(tagger, file, labelled=False)
-    labels = tagger.label(sentences)
+    labels, sent = _to_review(tagger, sentences) if review else (tagger.label(sentences), [])
     if output.json and target is None:
         for number, found in enumerate(labels):
-            click.echo(as_json({"sentence": number, "labels": found}))
+            known = {"review": sent[number]} if review else {}
+            click.echo(as_json({"sentence": number, "labels": found, **known}))
         return None
     text = {"predicted": [[str(label) for label in found] for found in labels]}
+    if review:
+        text["review"] = [[str(one).lower()] * len(found) for one, found in zip(sent, labels, strict=True)]
     shown = io.BytesIO() if target is None and sys.stdout.isatty() else None
     stream = shown or sys.stdout.buffer if target is None else target.path
     write_conll(stream, sentences, text, separator=layout.between)
@@ -264,11 +328,21 @@ def run(model: str, file: str, layout: ConllOptions, out: str | None, force: boo
     if target is None:
         return None
     document = documents.document(
-        "tag run", model=model, file=file, out=target, sentences=len(labels), tokens=sentences.n_tokens
-    )
+        "tag run", model=model, file=file, out=target, sentences=len(labels), tokens=sentences.n_tokens,
+        **({"to_review": sum(sent)} if review else {}),
+    )  # fmt: skip
     size = f"{len(labels):,} sentences, {sentences.n_tokens:,} tokens"
-    rows = [("labelled", size), ("written", str(target))]
+    asked = say.sent(sum(sent), len(sent), "sentence") if review else None
+    rows = [("labelled", size), ("review", asked), ("written", str(target))]
     return Result(document, lambda: facts(f"novikoff tag run {file}", rows))
+
+
+def _to_review(tagger: "Tagger", sentences: "Sentences") -> tuple[list[list[Any]], list[bool]]:
+    """The labels of every sentence, and whether they need a person."""
+    from novikoff.learn.review import review_of
+
+    proved, found = review_of(tagger), tagger.label_with_scores(sentences)
+    return [one.labels for one in found], proved.to_review([one.margin for one in found]).tolist()
 
 
 # -- score ------------------------------------------------------------------------------------------------------------

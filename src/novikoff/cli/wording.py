@@ -140,7 +140,7 @@ def labels_told_apart(data: Document) -> str:
 
 
 def claimed(certificate: "Certificate | None", problem: str | None, model: str) -> "RenderableType | None":
-    """What a certificate in a model file claims; nobody has checked it here."""
+    """What a certificate in a model file claims, unchecked."""
     from rich.text import Text
 
     if problem is not None:
@@ -153,6 +153,11 @@ def claimed(certificate: "Certificate | None", problem: str | None, model: str) 
 def expected_error(run: "Run") -> str:
     """What is known of the error on new rows, and what to do if that is nothing."""
     return run.generalisation().with_hint(" (add --held-out 0.2)")
+
+
+def review(document: Document) -> str | None:
+    """What is proved of the predictions that no person looks at."""
+    return document["review"]["in_words"] if "review" in document else None
 
 
 def margin(certificate: "Certificate") -> str | None:
