@@ -133,11 +133,12 @@ QUESTIONS = [
     ["'odd' $name.csv", "--label", "y", "--kernel", "rbf", "--gamma", "0.5"],
     ["'odd' $name.csv", "--label", "y", "--kernel", "poly", "--degree", "2"],
 ]
-COMMANDS = ["fit", "fit --held-out 0.3 --random-state 1", "certify", "certify --out kept.cert"]
+COMMANDS = [("fit", "certify --out kept.cert"), ("fit --held-out 0.3 --random-state 1", "certify")]
+# Every question with fit and certify, in turns with and without their own options.
+ASKED = [(command, question) for place, question in enumerate(QUESTIONS) for command in COMMANDS[place % 2]]
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-@pytest.mark.parametrize("question", QUESTIONS, ids=" ".join)
+@pytest.mark.parametrize(("command", "question"), ASKED)
 def test_the_lines_that_check_it_again_do_so(folder, command, question):
     for name, text in ODD.items():
         (folder / name).write_text(text)

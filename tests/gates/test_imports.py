@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
@@ -55,3 +56,18 @@ def test_every_public_name_exists_and_no_other_does():
     assert set(novikoff.__all__) <= set(dir(novikoff))
     with pytest.raises(AttributeError, match="no attribute 'perceptron'"):
         _ = novikoff.perceptron
+
+
+def test_a_small_question_about_estimates_needs_five_packages():
+    code = """
+import sys
+from novikoff import certify, existence
+X, y = [[1.0, -1.0], [-1.0, -2.0], [2.0, 2.0], [0.5, 1.0]], [0, 1, 1, 0]
+existence(X, y).check(X, y)
+certify(X, y).check(X, y)
+print(*sorted({name.partition(".")[0] for name in sys.modules}))
+"""
+    five = {"numpy", "scipy", "flint", "msgspec", "highspy"}
+    installed = {name for names in packages_distributions() for name in [names.partition(".")[0]]} - {"novikoff"}
+    loaded = set(in_new_python(code).split()) & installed
+    assert {name for name in loaded if not name.startswith("_")} - {"charset_normalizer"} <= five

@@ -207,8 +207,8 @@ def test_balanced_weights_of_a_kernel_survive_a_file_and_go_on_in_parts(tmp_path
 def test_errors_on_a_heavy_class_count_by_its_weight_when_a_lead_is_chosen(kind):
     """On these rows a lead gives the rare class up, which saves errors, but not weighted ones."""
     generator = np.random.default_rng(4)
-    y = (generator.random(2000) < 0.1).astype(int)
-    X = generator.normal(size=(2000, 10)) + 0.6 * y[:, None]
+    y = (generator.random(800) < 0.1).astype(int)
+    X = generator.normal(size=(800, 10)) + 0.6 * y[:, None]
     model = kind(class_weight="balanced", lead="auto", random_state=0).fit(X, y)
     by_hand = {lead: kind(class_weight="balanced", lead=lead, random_state=0).fit(X, y) for lead in leads_within(30)}
     weighted = {lead: balanced_accuracy_score(y, one.predict(X)) for lead, one in by_hand.items()}
