@@ -135,8 +135,10 @@ class System:
         return replace(self._points, rows=self._scaled.written(np.arange(self.n_rows))[:, :-1])
 
 
-# Seconds for the first attempt at an exact proof.
+# Seconds for the first attempt at an exact proof; and so many numbers are few: then every attempt has all the time there
+# is, needs little of it, and the answer does not depend on how busy the machine is.
 FIRST_ATTEMPT = 0.05
+FEW_NUMBERS = 10_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,4 +199,6 @@ class Proofs:
             return None
         self._next = 4 * count
         clock = self._limits.clock
-        return self._system.cancelling(weights, clock.within(FIRST_ATTEMPT + clock.now() - self._started))
+        if self._system.rows.size > FEW_NUMBERS:
+            clock = clock.within(FIRST_ATTEMPT + clock.now() - self._started)
+        return self._system.cancelling(weights, clock)
