@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 MOST_NUMBERS = 10**8
 # Below about 1e-6 firthmodels does not always see that a step has improved the likelihood, and does not stop.
 MOST_STEPS, TOLERANCE = 200, 1e-5
+# Numbers of a design. firthmodels compiles its loops on first use, which takes a minute for Cox regressions.
+WORTH_COMPILING = 200_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,9 +86,7 @@ def _logistic(likelihood: Likelihood, X: Floats, offset: Floats) -> Any:
     some = weight > 0
     if len(set(outcome[some].tolist())) < 2:
         raise ValueError("all outcomes are alike, and there is nothing to estimate")
-    model = firthmodels.FirthLogisticRegression(
-        fit_intercept=False, max_iter=MOST_STEPS, gtol=TOLERANCE, xtol=TOLERANCE
-    )
+    model = firthmodels.FirthLogisticRegression(fit_intercept=False, **_how(X))
     rows, offsets = np.tile(X, (2, 1))[some], np.tile(offset[used], 2)[some]
     return _fit(model, rows, outcome[some], sample_weight=weight[some], offset=offsets)
 
@@ -101,11 +101,17 @@ def _check_cox(likelihood: Likelihood, offset: Floats) -> None:
 
 
 def _cox(likelihood: Likelihood, X: Floats, offset: Floats) -> Any:
-    model = _firthmodels().FirthCoxPH(max_iter=MOST_STEPS, gtol=TOLERANCE, xtol=TOLERANCE)
+    model = _firthmodels().FirthCoxPH(**_how(X))
     event, time = (likelihood.numbers[name][likelihood.used] for name in ("event", "time"))
     return _fit(
         model, X, (event > 0, time - min(time.min(), 0.0))
     )  # only their order counts; they must not be negative
+
+
+def _how(X: Floats) -> dict[str, Any]:
+    """Steps and tolerances; and no minute of compiling for designs that NumPy fits in seconds."""
+    backend = "auto" if X.size > WORTH_COMPILING else "numpy"
+    return {"max_iter": MOST_STEPS, "gtol": TOLERANCE, "xtol": TOLERANCE, "backend": backend}
 
 
 def _fit(model: Any, *data: Any, **options: Any) -> Any:

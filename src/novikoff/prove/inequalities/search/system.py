@@ -135,8 +135,8 @@ class System:
         return replace(self._points, rows=self._scaled.written(np.arange(self.n_rows))[:, :-1])
 
 
-# Seconds for the first attempt at an exact proof; and so many numbers are few: then every attempt has all the time there
-# is, needs little of it, and the answer does not depend on how busy the machine is.
+# Seconds for the first attempt at an exact proof. With so few numbers every attempt is quick, and has no time limit of
+# its own, so that the answer does not depend on how busy the machine is.
 FIRST_ATTEMPT = 0.05
 FEW_NUMBERS = 10_000
 
