@@ -32,11 +32,6 @@ def way(request):
         yield
 
 
-@pytest.fixture
-def few_are_many(monkeypatch):
-    monkeypatch.setattr("novikoff.features.texts.FEW_BYTES", 1)
-
-
 def read_slowly(texts):
     """For every text, its words and pairs: as a regular expression splits it."""
     column = compute.split_pattern_regex(compute.utf8_lower(pa.array(texts, pa.string())), r"[^\pL\pM\pN]+")
@@ -76,11 +71,11 @@ def listed(words):
     return list(zip(words.buckets.tolist(), words.words, words.rows.tolist(), strict=True))
 
 
-@pytest.mark.usefixtures("way", "few_are_many")
-@given(TEXTS, st.sampled_from([1, 2, 7, 1000]), st.lists(st.integers(0, 8), max_size=3), st.integers(1, 3))
-@example(["a b", "c d e", "a b c d e f"], 1, [1], 1)
-def test_the_first_words_of_every_bucket_are_kept_in_whatever_parts_texts_come(texts, n_buckets, cuts, n_jobs):
-    vocabulary = TextVocabulary(n_buckets, n_jobs)
+@pytest.mark.usefixtures("way")
+@given(TEXTS, st.sampled_from([1, 2, 7, 1000]), st.lists(st.integers(0, 8), max_size=3))
+@example(["a b", "c d e", "a b c d e f"], 1, [1])
+def test_the_first_words_of_every_bucket_are_kept_in_whatever_parts_texts_come(texts, n_buckets, cuts):
+    vocabulary = TextVocabulary(n_buckets)
     ends = sorted({0, *(min(cut, len(texts)) for cut in cuts), len(texts)})
     for start, stop in itertools.pairwise(ends):
         vocabulary.add_texts(pa.array(texts, pa.string()).slice(start, stop - start))
@@ -94,7 +89,7 @@ def test_words_of_two_parts_are_joined_to_those_of_the_whole(one, other, n_bucke
     """Their counts, too, unless a part has not kept a word of which the whole has."""
 
     def words_of(texts):
-        vocabulary = TextVocabulary(n_buckets, 1)
+        vocabulary = TextVocabulary(n_buckets)
         vocabulary.add_texts(pa.array(texts, pa.string()))
         return vocabulary.words()
 

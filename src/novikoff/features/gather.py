@@ -24,11 +24,10 @@ BUCKETS = 2**18
 
 
 class GatherLimits(NamedTuple):
-    """How much of a column may be kept, and how many threads may gather it."""
+    """How much of a column may be kept."""
 
     n_buckets: int = BUCKETS
     max_categories: int = MOST_CATEGORIES
-    n_jobs: int | None = None
 
 
 LIMITS = GatherLimits()
@@ -49,7 +48,6 @@ def gather(
     that are held out are not used.
     """
     look = getattr(records, "look", None)
-    limits = limits._replace(n_jobs=getattr(records, "n_jobs", None))
     may_grow = not {"jsonl", "vw"}.isdisjoint(getattr(records, "formats", ()))
     columns: dict[str, Column] = {}
 

@@ -1,9 +1,9 @@
 """Texts: their words, the buckets into which these fall, and the kind of column that texts are."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
@@ -27,7 +27,6 @@ from novikoff.engine.buckets import (
     keep_words,
     room_for_words,
 )
-from novikoff.engine.threads import in_turn, thread_count
 from novikoff.features.columns import NO_ROWS, Cells, ColumnEntries, ColumnKind, Gathered, missing_name, noted
 
 if TYPE_CHECKING:
@@ -42,33 +41,11 @@ ASCII = 128
 # An array of so many places is made for the words of a column.
 MOST_BUCKETS = 1 << 26
 
-# What begins with no more bytes is short, and needs no threads.
-FEW_BYTES = 1 << 18
-
 # Texts whose features are known are looked through in pieces of so many bytes, whose words stay in the cache.
 PIECE_BYTES = 1 << 18
 
 
-class WordBuffers:
-    """Memory for the words of texts, used again for the next: new memory for each takes up to a third of the time."""
-
-    def __init__(self) -> None:
-        self._found = room_for_words(0, 0)
-
-    def words(self, text: NDArray[np.uint8], ends: NDArray[np.int32], n_buckets: int) -> FoundWords:
-        """Every occurrence of a word or a pair in texts, of which the i-th is text[ends[i]:ends[i + 1]].
-
-        The next call writes over what this one returns.
-        """
-        n_bytes, n_rows = int(ends[-1]) - int(ends[0]), len(ends) - 1
-        if len(self._found.clean) < n_bytes + n_rows:
-            self._found = room_for_words(n_bytes, n_rows)
-        count = find_words(text, ends, n_buckets, self._found)
-        rows, buckets, keys, starts, stops, clean = self._found
-        return FoundWords(rows[:count], buckets[:count], keys[:count], starts[:count], stops[:count], clean)
-
-
-def words_and_pairs(column: "pa.Array", n_buckets: int, room: WordBuffers | None = None) -> FoundWords:
+def words_and_pairs(column: "pa.Array", n_buckets: int) -> FoundWords:
     """Every occurrence of a word, or of a pair of neighbouring words, in a column of texts, with its row and bucket.
 
     A word is a run of letters, marks and digits, in lower case; a pair is two of them with a space between. The bucket
@@ -79,7 +56,15 @@ def words_and_pairs(column: "pa.Array", n_buckets: int, room: WordBuffers | None
     >>> [(int(row), bytes(clean[a:b]).decode()) for row, a, b in zip(rows, starts, stops)]
     [(0, 'a'), (0, 'fast'), (0, 'a fast'), (0, 'car'), (0, 'fast car'), (2, 'fast'), (2, 'fast'), (2, 'fast fast')]
     """
-    return (room or WordBuffers()).words(*_letters(column), n_buckets)
+    return _words(*_letters(column), n_buckets)
+
+
+def _words(text: NDArray[np.uint8], ends: NDArray[np.int32], n_buckets: int) -> FoundWords:
+    """Every occurrence of a word or a pair in texts, of which the i-th is text[ends[i]:ends[i + 1]]."""
+    found = room_for_words(int(ends[-1]) - int(ends[0]), len(ends) - 1)
+    count = find_words(text, ends, n_buckets, found)
+    rows, buckets, keys, starts, stops, clean = found
+    return FoundWords(rows[:count], buckets[:count], keys[:count], starts[:count], stops[:count], clean)
 
 
 def _letters(column: "pa.Array") -> tuple[NDArray[np.uint8], NDArray[np.int32]]:
@@ -113,10 +98,10 @@ def features_by_row(column: "pa.Array", n_buckets: int, known: Features) -> tupl
     text, ends = _letters(column)
     cuts = np.arange(int(ends[0]), int(ends[-1]), PIECE_BYTES)
     firsts = np.unique([*np.searchsorted(ends[:-1], cuts), len(column)]).tolist()
-    room, counts = WordBuffers(), np.empty(2**DIGIT + 1, dtype=np.int32)
+    counts = np.empty(2**DIGIT + 1, dtype=np.int32)
     parts, strange = [[np.empty(0, dtype=np.int32)] * 3], 0
     for first, stop in pairwise(firsts):
-        found = room.words(text, ends[first : stop + 1], n_buckets)
+        found = _words(text, ends[first : stop + 1], n_buckets)
         rows, features, times, scratch = (np.empty(len(found.rows), dtype=np.int32) for _ in range(4))
         filled, more = features_of(found, known, rows, features, times, scratch, counts)
         parts.append([rows[:filled] + np.int32(first), features[:filled].copy(), times[:filled].copy()])
@@ -163,8 +148,7 @@ def _bytes(column: "pa.Array") -> tuple[NDArray[np.uint8], NDArray[np.int32]]:
 class TextVocabulary(Gathered):
     """The words of a column of texts by the buckets into which they fall: of each the first few, words before pairs.
 
-    Threads have a share of the buckets each, and what comes out does not depend on their number. When all texts were
-    added, `kept` has the words.
+    When all texts were added, `kept` has the words.
 
     >>> import pyarrow as pa
     >>> vocabulary = TextVocabulary(2)
@@ -174,48 +158,41 @@ class TextVocabulary(Gathered):
     (7, [(0, 'b a', 2), (1, 'c', 1), (1, 'b', 2), (1, 'a', 2)])
     """
 
-    def __init__(self, n_buckets: int, n_jobs: int | None = None) -> None:
-        self.n_buckets, self.n_jobs = n_buckets, n_jobs
+    def __init__(self, n_buckets: int) -> None:
+        self.n_buckets = n_buckets
         self.occurrences = 0
         self.kept: KeptWords | None = None
-        self._rows = 0
-        self._shares: list[_Share] = []
-        self._rooms: list[WordBuffers] = []
+        self._rows = self._n_slots = self._filled = 0
+        self._found = _room(np.zeros(n_buckets, dtype=np.int32), 0, np.empty(0, dtype=np.uint8))
 
     def add(self, cells: Cells) -> int:
         self.add_texts(column := cells.texts())
         return int(column.null_count)
 
     def add_texts(self, column: "pa.Array") -> None:
-        """Let the words of some texts in."""
-        if not self._shares:
-            n_shares = min(thread_count(self.n_jobs), self.n_buckets) if column.nbytes > FEW_BYTES else 1
-            ends = [self.n_buckets * number // n_shares for number in range(n_shares + 1)]
-            self._shares = [_Share(lowest, stop) for lowest, stop in pairwise(ends)]
-            self._rooms = [WordBuffers() for _ in self._shares]
-        parts = self._found(column)
-        tasks: list[Callable[[], int]] = [partial(share.add, parts) for share in self._shares]
-        self.occurrences += sum(in_turn(tasks, len(tasks)))
+        """Let the words of some texts in, and count the pairs of a text and a word that was kept."""
+        found = words_and_pairs(column, self.n_buckets)
+        self._make_room(len(found.rows), 3 * len(found.clean))
+        counts = keep_words(found, 0, self._rows, self._found, self._n_slots, self._filled)
+        self._n_slots, self._filled, different = map(int, counts)
+        self.occurrences += different
         self._rows += len(column)
-
-    def _found(self, column: "pa.Array") -> "list[tuple[FoundWords, int]]":
-        """The words of some texts, found by as many threads as there are shares; and the row with which each begins."""
-        n_parts = len(self._shares)
-        ends = [len(column) * number // n_parts for number in range(n_parts + 1)]
-        slices = [column.slice(first, stop - first) for first, stop in pairwise(ends)]
-        tasks: list[Callable[[], FoundWords]] = [
-            partial(words_and_pairs, part, self.n_buckets, room) for part, room in zip(slices, self._rooms, strict=True)
-        ]
-        found = in_turn(tasks, n_parts)
-        return [(part, self._rows + first) for part, first in zip(found, ends[:-1], strict=True)]
 
     def words(self) -> KeptWords:
         """The words that were kept."""
-        parts = [share.words() for share in self._shares]
-        words = [word for part in parts for word in part.words]
-        none = np.empty(0, dtype=np.int64)
-        buckets, rows = (np.concatenate([none, *(part[field] for part in parts)]) for field in (0, 2))
-        return KeptWords(buckets, words, rows)
+        import pyarrow as pa
+
+        found = self._found
+        order = found.slots[found.slots > 0].astype(np.int64) - 1
+        sizes = found.sizes[order]
+        there = sizes > 0
+        text = np.empty(int(sizes.sum()), dtype=np.uint8)
+        copy_words(found, order, text)
+        ends = np.concatenate([[0], np.cumsum(sizes[there])]).astype(np.int64)
+        strings = pa.LargeStringArray.from_buffers(len(ends) - 1, pa.py_buffer(ends), pa.py_buffer(text))
+        words = strings.to_numpy(zero_copy_only=False).tolist()  # quicker than to_pylist, which wraps every word
+        rows = found.lines[order, WORDS_KEPT : 2 * WORDS_KEPT][there] // ONE_ROW
+        return KeptWords(np.repeat(found.buckets[order], np.count_nonzero(there, axis=1)), words, rows)
 
     def join(self, other: "TextVocabulary") -> None:
         assert other.kept is not None
@@ -223,62 +200,27 @@ class TextVocabulary(Gathered):
         self.occurrences += other.occurrences
 
     def close(self) -> None:
-        self._rooms = []  # what was found is no longer needed
         self.kept = self.words() if self.kept is None else self.kept
-        self._shares = []
+        del self._found  # what was found is no longer needed
 
     def n_entries(self, rows: int, missing: int) -> int:
         return self.occurrences + missing
 
-
-class _Share:
-    """Some of the buckets: those from `lowest` to `stop`."""
-
-    def __init__(self, lowest: int, stop: int) -> None:
-        self.lowest, self.n_buckets = lowest, stop - lowest
-        self.n_slots = self.filled = 0
-        self.kept = _room(np.zeros(self.n_buckets, dtype=np.int32), 0, np.empty(0, dtype=np.uint8))
-
-    def add(self, parts: list[tuple[FoundWords, int]]) -> int:
-        """Let words in, of texts that begin with a row each; returns how many more pairs of row and kept word are
-        different."""
-        more = 0
-        for found, first_row in parts:
-            self._make_room(len(found.rows), 3 * len(found.clean))
-            counts = keep_words(found, self.lowest, first_row, self.kept, self.n_slots, self.filled)
-            self.n_slots, self.filled, different = map(int, counts)
-            more += different
-        return more
-
-    def words(self) -> KeptWords:
-        import pyarrow as pa
-
-        order = self.kept.slots[self.kept.slots > 0].astype(np.int64) - 1
-        sizes = self.kept.sizes[order]
-        there = sizes > 0
-        text = np.empty(int(sizes.sum()), dtype=np.uint8)
-        copy_words(self.kept, order, text)
-        ends = np.concatenate([[0], np.cumsum(sizes[there])]).astype(np.int64)
-        strings = pa.LargeStringArray.from_buffers(len(ends) - 1, pa.py_buffer(ends), pa.py_buffer(text))
-        words = strings.to_numpy(zero_copy_only=False).tolist()  # quicker than to_pylist, which wraps every word
-        rows = self.kept.lines[order, WORDS_KEPT : 2 * WORDS_KEPT][there] // ONE_ROW
-        return KeptWords(np.repeat(self.kept.buckets[order], np.count_nonzero(there, axis=1)), words, rows)
-
     def _make_room(self, n_slots: int, n_bytes: int) -> None:
         """Room for so many more buckets, and for so many more bytes."""
-        kept = self.kept
-        if (needed := min(self.n_slots + n_slots, self.n_buckets)) > len(kept.buckets):
+        kept = self._found
+        if (needed := min(self._n_slots + n_slots, self.n_buckets)) > len(kept.buckets):
             more = _room(kept.slots, min(2 * needed, self.n_buckets), kept.arena)
             for new, old in zip(more[1:-1], kept[1:-1], strict=True):
                 new[: len(old)] = old
             kept = more
-        if self.filled + n_bytes > len(kept.arena):
-            sizes = kept.sizes[: self.n_slots]
+        if self._filled + n_bytes > len(kept.arena):
+            sizes = kept.sizes[: self._n_slots]
             arena = np.empty(2 * (int(sizes.sum()) + n_bytes), dtype=np.uint8)
-            self.filled = int(copy_words(kept, np.arange(self.n_slots), arena))
-            kept.starts[: self.n_slots] = (np.cumsum(sizes) - sizes.ravel()).reshape(sizes.shape)
+            self._filled = int(copy_words(kept, np.arange(self._n_slots), arena))
+            kept.starts[: self._n_slots] = (np.cumsum(sizes) - sizes.ravel()).reshape(sizes.shape)
             kept = kept._replace(arena=arena)
-        self.kept = kept
+        self._found = kept
 
 
 def _room(slots: NDArray[np.int32], count: int, arena: NDArray[np.uint8]) -> Kept:
@@ -308,7 +250,7 @@ class Text(ColumnKind):
 
     @classmethod
     def gathered(cls, column: "Column") -> TextVocabulary:
-        return TextVocabulary(column.limits.n_buckets, column.limits.n_jobs)
+        return TextVocabulary(column.limits.n_buckets)
 
     @classmethod
     def learned(cls, column: "Column", dense: bool) -> "Text":
