@@ -15,7 +15,7 @@ from pyarrow import parquet
 
 import novikoff.data
 import novikoff.data.reading
-from novikoff.data import read, streams
+from novikoff.data import read
 from tests.cars import CARS, N_CARS
 
 SVMLIGHT = b"+1 1:0.5 3:2\n-1 2:1\n"
@@ -51,13 +51,6 @@ def test_importing_the_room_imports_no_pyarrow():
     source = Path(novikoff.data.__file__).parents[2]
     subprocess.run([sys.executable, "-c", code], check=True, env={"PYTHONPATH": str(source)})
     assert not hasattr(novikoff.data, "write")
-
-
-def test_without_pyarrow_the_error_says_how_to_get_it(tmp_path, monkeypatch):
-    monkeypatch.setattr(streams, "find_spec", lambda name: None)
-    with pytest.raises(ImportError, match="pip install pyarrow"):
-        read(written(tmp_path, "cars.csv", CARS))
-    assert len(list(read(written(tmp_path, "toy.svm", SVMLIGHT)))) == 1
 
 
 @pytest.mark.parametrize("name", ["cars.csv", "cars.csv.gz", "CARS.CSV.zst", "cars", "cars.data"])

@@ -1,7 +1,6 @@
 """Types of columns, blocks of records, and the places of what is wrong with them."""
 
 import csv
-import datetime
 import io
 import json
 import subprocess
@@ -17,7 +16,7 @@ from pyarrow import csv as arrow_csv
 from pyarrow import feather, parquet
 from pyarrow import json as arrow_json
 
-from novikoff.data import columnar, read
+from novikoff.data import read
 from novikoff.data.delimited import end_of_records
 from novikoff.data.tables import joined_type
 from tests.cars import CARS, N_CARS
@@ -308,39 +307,6 @@ def test_parquet_and_arrow_files_give_the_same_records(folder, name, block_bytes
     assert [row["whole"] for row in rows] == [1, None, 3]
     assert [row["half"] for row in rows][:2] == [0.5, 1.5]
     assert [label for records in reader for label in records.labels] == ["Quaky", "Mess", "Quaky"]
-
-
-@pytest.mark.parametrize("block_bytes", [1, 200, 1 << 20])
-@pytest.mark.parametrize("with_words", [False, True])
-def test_columns_that_are_decoded_one_after_the_other_give_the_same_records(
-    folder, with_words, block_bytes, monkeypatch
-):
-    """On one processor, and where nobody has to ask how long texts are."""
-    columns = {
-        "whole": pa.array([1, None, 3] * 20, pa.int16()),
-        "half": pa.array([0.5, 1.5, None] * 20, pa.float32()),
-        "day": pa.array([datetime.date(2024, 1, 2)] * 60),
-        "fast": [True, False, None] * 20,
-        **({"maker": ["Quaky", "Mess", None] * 20} if with_words else {}),
-    }
-    parquet.write_table(pa.table(columns), folder / "groups.parquet", row_group_size=17)
-    one_by_one, groups = columnar._column_by_column, []
-    monkeypatch.setattr(columnar, "_column_by_column", lambda *task: groups.append(task) or one_by_one(*task))
-    before = pa.cpu_count()
-    pa.set_cpu_count(1)
-    try:
-        found = {}
-        for at_once in (0, 1 << 20):
-            monkeypatch.setattr(columnar, "AT_ONCE", at_once)
-            reader = read(folder / "groups.parquet", block_bytes=block_bytes)
-            places = [(records.line, records.columns.num_rows) for records in reader]
-            assert [first for first, _ in places] == [1, *(first + n_rows for first, n_rows in places[:-1])]
-            found[at_once] = rows_of(reader)
-    finally:
-        pa.set_cpu_count(before)
-    assert len(found[0]) == 60
-    assert found[0] == found[1 << 20]
-    assert bool(groups) == (not with_words and block_bytes < 1000)
 
 
 @pytest.mark.parametrize("name", ["t.parquet", "t.feather"])

@@ -11,9 +11,6 @@ from novikoff.data.tables import Types, cast_columns, check_columns, check_no_du
 if TYPE_CHECKING:
     import pyarrow as pa
 
-# So many bytes of a row group are decoded at once.
-AT_ONCE = 1 << 27
-
 
 def look(
     file: OpenedFile, types: dict[str, "pa.DataType"], only: Collection[str] | None, words: Collection[str]
@@ -50,42 +47,13 @@ def _batches(source: FileSource, table: Any, names: list[str], block_bytes: int)
         groups = list(range(facts.num_row_groups) if source.part is None else range(*source.part))
         in_a_block = rows_in_a_block(block_bytes, size, facts.num_rows)
         # On one processor, handing columns to a pool of threads costs a quarter of the time.
-        threads = pa.cpu_count() > 1
-        if not threads and _fit_at_once(table, names, groups, in_a_block):
-            for group in groups:
-                yield from _column_by_column(table, names, group, in_a_block)
-            return
-        yield from table.iter_batches(in_a_block, row_groups=groups, columns=names, use_threads=threads)
+        yield from table.iter_batches(in_a_block, row_groups=groups, columns=names, use_threads=pa.cpu_count() > 1)
         return
     streamed = not hasattr(table, "num_record_batches")
     for batch in table if streamed else map(table.get_batch, range(table.num_record_batches)):
         step = rows_in_a_block(block_bytes, batch.nbytes, batch.num_rows)
         for start in range(0, batch.num_rows, step):
             yield batch.slice(start, step)
-
-
-def _fit_at_once(table: Any, names: list[str], groups: list[int], in_a_block: int) -> bool:
-    """Whether no row group has more than can be in memory, and most have no fewer rows than a block."""
-    import pyarrow as pa
-
-    types = [table.schema_arrow.field(name).type for name in names]
-    if not types or not all(map(pa.types.is_primitive, types)):
-        return False  # texts are of any length
-    most = AT_ONCE // sum(max(1, kind.bit_width // 8) for kind in types)
-    n_rows = [table.metadata.row_group(group).num_rows for group in groups]
-    return max(n_rows, default=0) <= most and sum(n_rows) >= in_a_block * len(n_rows)
-
-
-def _column_by_column(table: Any, names: list[str], group: int, in_a_block: int) -> Iterator["pa.RecordBatch"]:
-    """The blocks of a row group, whose columns are decoded one after the other.
-
-    Next to each other, some hundred of them would have their pages in memory at the same time, and none in the
-    processor's cache: that takes half as long again, and twice the memory.
-    """
-    import pyarrow as pa
-
-    columns = [table.read_row_group(group, columns=[name], use_threads=False).column(name) for name in names]
-    yield from pa.Table.from_arrays(columns, names=names).to_batches(in_a_block)
 
 
 def rows_in_a_block(block_bytes: int, size: int, n_rows: int) -> int:

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from novikoff.data.batches import Records
 from novikoff.data.columnar import rows_in_a_block
-from novikoff.data.streams import need_pyarrow
 from novikoff.data.tables import (
     BLOCK_BYTES,
     cast_columns,
@@ -133,7 +132,6 @@ def columns_to_encode(frame: Any) -> dict[str, str]:
 
 def as_arrow(frame: Any) -> "pa.Table":
     """The same table as Arrow has it."""
-    need_pyarrow()
     import pyarrow as pa
 
     if not _is_pandas(frame):

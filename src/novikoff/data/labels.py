@@ -107,24 +107,6 @@ def _missing(row: int, what: str, name: str) -> ValueError:
     return ValueError(f"the label of row {row}{of} is missing ({what:.60}); leave such examples out")
 
 
-class Words(np.ndarray[Any, np.dtype[Any]]):
-    """Labels that are words: an array of them that also knows the different `words`, and the `places` of all of them
-    among these. Arrays made of it have neither."""
-
-    words: NDArray[Any]
-    places: NDArray[Any] | None
-
-    @classmethod
-    def of(cls, words: NDArray[Any], places: NDArray[Any]) -> "Words":
-        """The labels `words[places]`."""
-        labels = words[places].view(cls)
-        labels.words, labels.places = words, places
-        return labels
-
-    def __array_finalize__(self, made_of: Any) -> None:
-        self.places = None
-
-
 def sorted_classes(classes: ArrayLike) -> NDArray[Any]:
     """Classes that were named beforehand, sorted."""
     named = np.unique(checked_labels(classes, "classes"))
@@ -166,10 +148,6 @@ class LabelCodes:
         """The code of every label; one that was never seen before gets the next."""
         if labels is None:
             raise ValueError("there are no labels to learn from; name their column, as in read(path, label=...)")
-        if isinstance(labels, Words) and labels.places is not None and len(self.known):
-            codes, strange = self._look_up(labels.words)
-            if not strange.any():
-                return codes[labels.places]
         codes, strange = self._look_up(labels)
         if not strange.any():
             return codes

@@ -24,7 +24,6 @@ from novikoff.data.streams import (
     Stamp,
     TableForm,
     decompressed,
-    need_pyarrow,
     reading,
     spooled,
     standard_input,
@@ -368,8 +367,6 @@ def read(
         raise ValueError(f"{_named(files)}: svmlight text and tables do not make one data set; read them apart")
     if formats[0] == "svmlight" and (label is not None or types is not None):
         raise ValueError("svmlight text has its labels and numbers in their places, without names; omit label=")
-    if formats[0] != "svmlight":
-        need_pyarrow()
     if "vw" in formats and (set(formats) != {"vw"} or label not in (None, vw.LABEL)):
         raise ValueError(
             f"{_named(files)}: Vowpal Wabbit's text has its labels in front; read it alone, without label="

@@ -14,7 +14,6 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
@@ -229,18 +228,11 @@ def compression(head: bytes) -> str | None:
     return next((kind for magic, kind in _COMPRESSED.items() if head.startswith(magic)), None)
 
 
-def need_pyarrow() -> None:
-    """Say how to get pyarrow, where it is not installed."""
-    if find_spec("pyarrow") is None:
-        raise ImportError("tables and compressed files are read by pyarrow; install it with: pip install pyarrow")
-
-
 def decompressed(stream: PeekableStream) -> Any:
     """The stream itself, or what it holds if it is compressed."""
     kind = compression(stream.look(4))
     if kind is None:
         return stream
-    need_pyarrow()
     import pyarrow as pa
 
     return pa.CompressedInputStream(pa.PythonFile(stream, mode="r"), kind)

@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novikoff.data.batches import Records
-from novikoff.data.labels import Words
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -195,8 +194,8 @@ def _labels(column: "pa.Array", label: str, records: Records) -> NDArray[Any]:
         raise ValueError(f"{place(records, row)}: the label {label!r} is missing; label this record or remove it")
     if kinds.is_string(column.type):
         codes = column.dictionary_encode()
-        words = np.array(codes.dictionary.to_pylist(), dtype=object)
-        return Words.of(words, as_numpy(codes.indices))
+        words: NDArray[Any] = np.array(codes.dictionary.to_pylist(), dtype=object)
+        return words[as_numpy(codes.indices)]
     if kinds.is_uint64(column.type):
         column = column.cast(pa.int64())
     if kinds.is_boolean(column.type) or is_number(column.type):
