@@ -74,20 +74,9 @@ def batches(
     """
     if chunk_bytes < 1:
         raise ValueError(f"chunk_bytes is {chunk_bytes}, but a chunk needs at least 1 byte; leave it out")
-    spare: list[bytearray] = []
-    rooms: list[tuple[int, Lines]] = []
-
-    def parsed(chunk: TextChunk) -> _ParsedChunk | _Trouble:
-        room, into = rooms.pop() if rooms else (0, room_for(0))
-        if room < chunk.stop:
-            room, into = len(chunk.text), room_for(len(chunk.text))
-        part = _parsed(chunk, into, 0 if zero_based else 1)
-        rooms.append((room, into))
-        spare.append(chunk.text)
-        return part
-
+    lowest = 0 if zero_based else 1
     lines = n_columns = 0
-    for part in ahead(parsed, _whole_lines(stream, name, chunk_bytes, spare), n_jobs):
+    for part in ahead(lambda chunk: _parsed(chunk, lowest), _whole_lines(stream, name, chunk_bytes), n_jobs):
         if isinstance(part, _Trouble):
             raise ValueError(f"{name}, line {lines + part.line}: {part.message}")
         if part.is_too_low:
@@ -127,9 +116,10 @@ class _Trouble(NamedTuple):
     message: str
 
 
-def _parsed(chunk: TextChunk, into: Lines, lowest: int) -> _ParsedChunk | _Trouble:
-    """The examples of a chunk. All is copied, since `into` and the chunk will hold others."""
+def _parsed(chunk: TextChunk, lowest: int) -> _ParsedChunk | _Trouble:
+    """The examples of a chunk, copied out of the room that there had to be."""
     text, start, stop = chunk
+    into = room_for(stop)
     parsed = parse(np.frombuffer(text, dtype=np.uint8), start, stop, into)
     trouble = _settle_what_waits(text, parsed, into) or _trouble(text, parsed.error, parsed.place)
     if trouble:
@@ -149,8 +139,8 @@ def counts_from_one(rows: Rows) -> bool:
     return bool(rows.matrix.indices.all())
 
 
-def _whole_lines(stream: BinaryIO, name: str, chunk_bytes: int, spare: list[bytearray]) -> Iterator[TextChunk]:
-    """A text in chunks of whole lines. Each has a buffer of its own: a `spare` one, if there is any."""
+def _whole_lines(stream: BinaryIO, name: str, chunk_bytes: int) -> Iterator[TextChunk]:
+    """A text in chunks of whole lines, each in a buffer of its own."""
     text, filled, is_first = bytearray(chunk_bytes + PADDING), 0, True
     while True:
         if filled + PADDING == len(text):
@@ -165,10 +155,7 @@ def _whole_lines(stream: BinaryIO, name: str, chunk_bytes: int, spare: list[byte
         if end:
             rest = text[end:filled]
             yield TextChunk(text, _begin(text) if is_first else 0, end)
-            text, filled, is_first = spare.pop() if spare else bytearray(chunk_bytes + PADDING), len(rest), False
-            if len(text) < filled + PADDING:
-                text = bytearray(filled + PADDING)
-            text[:filled] = rest
+            text, filled, is_first = rest + bytearray(max(chunk_bytes - len(rest), 0) + PADDING), len(rest), False
     if filled:
         text[filled : filled + 1] = NEWLINE
         yield TextChunk(text, _begin(text) if is_first else 0, filled + 1)
