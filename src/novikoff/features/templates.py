@@ -129,37 +129,15 @@ class Lookup:
         else:
             kept, counts = np.unique(keys, return_counts=True)
             kept, counts = kept[counts >= min_count], counts[counts >= min_count]
-        return cls._by_count(kept, counts)
-
-    @classmethod
-    def _by_count(cls, keys: NDArray[np.int64], counts: NDArray[np.int64]) -> "Lookup":
-        numbers = np.empty(len(keys), dtype=np.int32)
-        numbers[np.argsort(-counts, kind="stable")] = np.arange(len(keys), dtype=np.int32)
-        return cls(keys, numbers)
+        numbers = np.empty(len(kept), dtype=np.int32)
+        numbers[np.argsort(-counts, kind="stable")] = np.arange(len(kept), dtype=np.int32)
+        return cls(kept, numbers)
 
     @classmethod
     def learn(cls, keys: NDArray[np.int64], n_keys: int, min_count: int = 1) -> tuple["Lookup", NDArray[np.int32]]:
-        """Number the keys that occur at least so often, and give the number of every key, or `ABSENT`.
-
-        Keys that are many are sorted together with their places, so that none has to be looked for.
-        """
-        bits = len(keys).bit_length()
-        if n_keys <= TABLE or n_keys << bits > LARGEST_KEY or not len(keys):
-            lookup = cls.count(keys, n_keys, min_count)
-            return lookup, lookup.find(keys, n_keys)
-        together = keys << bits  # those that are absent are less than 0, and come first
-        together |= np.arange(len(keys))
-        together.sort()
-        places = together & ((1 << bits) - 1)
-        together >>= bits
-        begins = np.flatnonzero(np.append(True, together[1:] != together[:-1]))
-        counts = np.diff(begins, append=len(keys))
-        kept = (counts >= min_count) & (together[begins] != ABSENT)
-        lookup = cls._by_count(together[begins[kept]], counts[kept])
-        numbers, found = np.full(len(begins), ABSENT, dtype=np.int32), np.empty(len(keys), dtype=np.int32)
-        numbers[kept] = lookup.numbers
-        found[places] = np.repeat(numbers, counts)
-        return lookup, found
+        """Number the keys that occur at least so often, and give the number of every key, or `ABSENT`."""
+        lookup = cls.count(keys, n_keys, min_count)
+        return lookup, lookup.find(keys, n_keys)
 
     def find(self, keys: NDArray[np.int64], n_keys: int) -> NDArray[np.int32]:
         """The number of every key, or `ABSENT`."""
