@@ -60,6 +60,15 @@ class Piece:
         except UnicodeDecodeError as error:
             raise _not_utf8(file, self.line + self.text.count(b"\n", 0, error.start), error) from None
 
+    def records(self, table: "pa.Table", file: str, row: int) -> Iterator[Records]:
+        """What was parsed of it; its first record is the `row`-th of all."""
+        counts_lines = table.num_rows == self.n_lines
+        first = self.line if counts_lines else row
+        for batch in table.combine_chunks().to_batches():
+            if batch.num_rows:
+                yield records_of(batch, file, first, counts_lines)
+            first += batch.num_rows
+
 
 @dataclass(frozen=True)
 class Layout:
@@ -249,7 +258,7 @@ def look(
                 piece.decoded(layout.file)
                 raise ValueError(f"{layout.file}, in or after line {piece.line}: not UTF-8")
             types[field.name] = joined_type(types[field.name], plain_type(field.type), as_text=True) or pa.string()
-        yield from _records(table, piece, layout, row)
+        yield from piece.records(table, layout.file, row)
         row += table.num_rows
 
 
@@ -282,18 +291,8 @@ def read_records(file: OpenedFile, types: Types) -> Iterator[Records]:
     check_columns(types, layout.names, file.source.name)
     row = 1
     for piece, table in ahead(lambda piece: (piece, _parse(piece, layout, list(types), types)), texts, file.n_jobs):
-        yield from _records(table, piece, layout, row)
+        yield from piece.records(table, layout.file, row)
         row += table.num_rows
-
-
-def _records(table: "pa.Table", piece: Piece, layout: Layout, row: int) -> Iterator[Records]:
-    """What was parsed of a piece, whose first record is the `row`-th of all."""
-    counts_lines = table.num_rows == piece.n_lines
-    first = piece.line if counts_lines else row
-    for batch in table.combine_chunks().to_batches():
-        if batch.num_rows:
-            yield records_of(batch, layout.file, first, counts_lines)
-        first += batch.num_rows
 
 
 def _parse(piece: Piece, layout: Layout, names: list[str], types: Types | None) -> "pa.Table":

@@ -13,10 +13,10 @@ from novikoff.data.streams import (
     PeekableStream,
     check_is_file,
     compression,
-    first_line,
     is_elsewhere,
     matching,
     opened,
+    read_block,
     reading,
 )
 
@@ -72,9 +72,9 @@ def format_of(file: str, stream: PeekableStream | None) -> str:
         return by_name
     if stream is None:
         with reading(FileSource(file, file), {}) as opened:
-            head = first_line(opened)
+            head = read_block(opened, LOOKED_AT)
     else:
-        head = b"" if compression(stream.look(4)) else first_line(stream)
+        head = b"" if compression(stream.look(4)) else stream.look(LOOKED_AT)
     found = _sniffed(head)
     if found is None:
         what = "standard input" if stream is not None else file

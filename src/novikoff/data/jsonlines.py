@@ -10,7 +10,7 @@ from novikoff.data.batches import Records
 from novikoff.data.delimited import LONGEST_RECORD, Piece
 from novikoff.data.streams import FileSource, OpenedFile, for_threads, read_block
 from novikoff.data.strict_json import DEEPEST, JSONError, check_depth, parse
-from novikoff.data.tables import Types, is_number, joined_type, nearest, plain_type, read_days, records_of
+from novikoff.data.tables import Types, is_number, joined_type, nearest, plain_type, read_days
 from novikoff.engine.ahead import ahead
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def look(
     for piece, table in ahead(lambda piece: (piece, _parse(piece, source, None)), pieces(file), file.n_jobs):
         names = [name for name in table.schema.names if only is None or name in only]
         types |= {name: _joined(types, table.schema.field(name), piece, source) for name in names}
-        yield _records(table.select(names), piece, source, row)
+        yield from piece.records(table.select(names), source.name, row)
         row += table.num_rows
 
 
@@ -81,21 +81,13 @@ def read_records(file: OpenedFile, types: Types) -> Iterator[Records]:
     row, filled, source = 1, set[str](), file.source
     keys: list[str] = []
     for piece, table in ahead(lambda piece: (piece, _parse(piece, source, types)), pieces(file), file.n_jobs):
-        records = _records(table.select(list(types)), piece, source, row)
         keys = keys or _keys(piece)
-        filled.update(name for name in types if records.columns.column(name).null_count < records.columns.num_rows)
-        yield records
-        row += records.columns.num_rows
+        filled.update(name for name in types if table.column(name).null_count < table.num_rows)
+        yield from piece.records(table.select(list(types)), source.name, row)
+        row += table.num_rows
     for name in types if source.part is None else ():  # other parts of the file may have the key
         if name not in filled and name not in keys and row > 1 and str(types[name]) != "null":
             raise ValueError(f"{source.name} has no key {name!r} in any line; {nearest(name, keys)}")
-
-
-def _records(table: "pa.Table", piece: Piece, source: FileSource, row: int) -> Records:
-    """What was parsed of a piece, whose first record is the `row`-th of all."""
-    batch = table.combine_chunks().to_batches()[0]
-    counts_lines = batch.num_rows == piece.n_lines
-    return records_of(batch, source.name, piece.line if counts_lines else row, counts_lines)
 
 
 def _check_text(piece: Piece, source: FileSource) -> None:

@@ -186,7 +186,8 @@ class Reader:
     def _opened(self, source: FileSource) -> Iterator[OpenedFile]:
         """A file to parse; standard input by one thread, which waits for no more than it needs."""
         if source.path == STANDARD_INPUT:
-            yield OpenedFile(source, decompressed(self._used_up()), self.block_bytes)
+            stream = self._used_up()
+            yield OpenedFile(source, decompressed(stream, stream.look(4)), self.block_bytes)
             return
         with reading(source, self._found.stamps) as stream:
             yield OpenedFile(source, stream, self.block_bytes, self.n_jobs)

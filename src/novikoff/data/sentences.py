@@ -87,14 +87,9 @@ class Sentences:
     @overload
     def __getitem__(self, which: slice) -> "Sentences": ...
     def __getitem__(self, which: int | slice) -> "dict[str, list[str]] | Sentences":
-        """One sentence as a dictionary of its columns, or a run of sentences."""
+        """One sentence as a dictionary of its columns, or some sentences."""
         if isinstance(which, slice):
-            first, last, step = which.indices(len(self))
-            if step != 1:
-                raise ValueError(f"a slice of sentences has step 1, not {step}; it is a run of neighbours")
-            starts = self.starts[first : max(first, last) + 1]
-            values = {name: values[starts[0] : starts[-1]] for name, values in self.values.items()}
-            return Sentences(self.columns, values, starts - starts[0], self.asides[which])
+            return self.some(range(*which.indices(len(self))))
         number = which + len(self) if which < 0 else which
         if not 0 <= number < len(self):
             raise IndexError(f"there is no sentence {which}: there are {len(self)}")

@@ -228,9 +228,9 @@ def compression(head: bytes) -> str | None:
     return next((kind for magic, kind in _COMPRESSED.items() if head.startswith(magic)), None)
 
 
-def decompressed(stream: PeekableStream) -> Any:
-    """The stream itself, or what it holds if it is compressed."""
-    kind = compression(stream.look(4))
+def decompressed(stream: Any, head: bytes) -> Any:
+    """The stream itself, or what it holds if it is compressed, as its first bytes show."""
+    kind = compression(head)
     if kind is None:
         return stream
     import pyarrow as pa
@@ -248,9 +248,10 @@ def reading(source: FileSource, stamps: dict[str, Stamp]) -> Iterator[Any]:
     with opened(source.path) as file:
         _check_stamp(source, stamps, stamp_of(source.path, file))
         in_lines = source.part is not None and source.format != "parquet"
-        stream: Any = LinesOfFile(file, *source.part) if source.part is not None and in_lines else file
         try:
-            yield decompressed(PeekableStream(cast(BinaryIO, stream)))
+            head = file.read(4)
+            file.seek(0)
+            yield decompressed(LinesOfFile(file, *source.part) if source.part is not None and in_lines else file, head)
         except GeneratorExit:
             raise
         except Exception as error:
@@ -276,13 +277,6 @@ def for_threads(text: bytes) -> Any:
 def read_block(stream: Any, size: int) -> bytes:
     """Up to `size` bytes: fewer if no more have arrived, none at the end."""
     return cast(bytes, stream.read(size))
-
-
-def first_line(stream: Any) -> bytes:
-    """The first line of a stream, perhaps more: a few kilobytes at most. Only a `PeekableStream` can still be read."""
-    if isinstance(stream, PeekableStream):
-        return stream.look(1 << 12)
-    return read_block(stream, 1 << 12)
 
 
 def spooled(stream: PeekableStream) -> str:

@@ -22,7 +22,6 @@ T = TypeVar("T")
 C = TypeVar("C", bound=str)
 
 # Possessive: a text is one step, and nothing of it is remembered to go back to.
-_LONG_NUMBER = re.compile(rb"[0-9]{%d}" % (MOST_DIGITS + 1))
 _BRACKETS = re.compile(rb'"(?:[^"\\]++|\\.)*+"|[\[{]|[\]}]', re.DOTALL)
 
 
@@ -52,7 +51,7 @@ def parse(text: str | bytes, *, deepest: int = DEEPEST, most_bytes: int = MOST_B
             object_pairs_hook=_without_twins,
             parse_constant=_no_constant,
             parse_float=_finite,
-            parse_int=_short_whole if _LONG_NUMBER.search(raw) else None,
+            parse_int=_short_whole,
         )
     except JSONError:
         raise

@@ -27,9 +27,6 @@ if TYPE_CHECKING:
 
     from novikoff.features.gather import Column
 
-# Values are added up in runs of this many, in any blocks in which they come: sums of floats depend on the order
-# of additions, and an encoding must not depend on how a file is read.
-
 # The types that hold days, times and durations of any precision and zone.
 UNITS = {"day": "timestamp[us]", "time": "time64[us]", "duration": "duration[us]"}
 
