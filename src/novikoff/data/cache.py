@@ -15,21 +15,19 @@ Only one block is mapped at a time: the memory that a pass needs is that of a bl
 """
 
 import hashlib
-import mmap
 import os
 import struct
 import zlib
-from collections.abc import Iterable, Sequence
 from dataclasses import astuple, dataclass, field
 from functools import cached_property
-from itertools import accumulate, chain
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, NoReturn, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from novikoff.data.batches import Width
+from novikoff.data.batches import Width, stacked
 from novikoff.data.whole_file import WholeFile
 from novikoff.engine.rows import Csr, Rows, as_rows, csr_rows
 
@@ -105,32 +103,18 @@ def _padded(size: int) -> int:
 # -- writing ----------------------------------------------------------------------------------------------------------
 
 
-def _joined(pieces: Iterable[NDArray[Any]], kind: np.dtype[Any]) -> NDArray[Any]:
-    """Pieces of an array, one after the other."""
-    flat = [piece.reshape(-1) for piece in pieces]
-    if len(flat) == 1:
-        return np.ascontiguousarray(flat[0], dtype=kind)
-    return np.concatenate(flat, dtype=kind, casting="unsafe")  # each fits, which was looked at
+def _arrays(rows: Rows) -> list[NDArray[Any]]:
+    """The arrays of a block but for its codes, in the smallest types that hold them exactly."""
+    if not rows.is_sparse:
+        return [_shortest(rows.matrix.reshape(-1))]
+    data, indices, indptr = rows.matrix
+    index = INDEX_TYPES[4 if max(rows.n_entries, int(indices.max(initial=0))) < MOST_SMALL_INDICES else 8]
+    return [_shortest(data[: rows.n_entries]), *(part.astype(index) for part in (indices[: rows.n_entries], indptr))]
 
 
-def _arrays(parts: Sequence[Rows]) -> list[tuple[np.dtype[Any], Iterable[NDArray[Any]]]]:
-    """The arrays of a block, each in pieces, and the smallest types that hold them exactly."""
-    if not parts[0].is_sparse:
-        values = [part.matrix for part in parts]
-        return [(_value_type(values), values)]
-    values = [part.matrix.data[: part.n_entries] for part in parts]
-    columns = [part.matrix.indices[: part.n_entries] for part in parts]
-    ends = list(accumulate((len(part) for part in values), initial=0))
-    largest = max(ends[-1], *(int(part.max(initial=0)) for part in columns))
-    index = INDEX_TYPES[4 if largest < MOST_SMALL_INDICES else 8]
-    pointers = (part.matrix.indptr[1:] + index.type(end) for part, end in zip(parts, ends[:-1], strict=True))
-    return [(_value_type(values), values), (index, columns), (index, chain([np.zeros(1)], pointers))]
-
-
-def _value_type(values: list[NDArray[Any]]) -> np.dtype[Any]:
-    """float32 if it holds every value exactly: then the same mistakes are made. A few values tell most others apart."""
-    few = (part[:1] if part.ndim == 2 else part[:LOOKED_AT] for part in values)
-    return VALUE_TYPES[4 if all(map(_is_short, few)) and all(map(_is_short, values)) else 8]
+def _shortest(values: NDArray[Any]) -> NDArray[Any]:
+    """As float32 if it holds every value exactly: then the same mistakes are made. A few values tell most others."""
+    return values.astype(VALUE_TYPES[4 if _is_short(values[:LOOKED_AT]) and _is_short(values) else 8], copy=False)
 
 
 def _is_short(values: NDArray[Any]) -> bool:
@@ -207,20 +191,19 @@ class CacheWriter(WholeFile):
 
     def _flush(self) -> None:
         """Write the block in hand."""
-        parts, codes = zip(*self._pending, strict=True)
-        top, checksum = max(int(part.max()) for part in codes), 0
-        kinds = [*_arrays(parts), (np.min_scalar_type(top), codes)]
-        arrays = [_joined(pieces, kind) for kind, pieces in kinds]
+        parts, of_parts = zip(*self._pending, strict=True)
+        rows, codes = stacked(parts), np.concatenate(of_parts)
+        top, checksum = int(codes.max()), 0
+        arrays = [*_arrays(rows), codes.astype(np.min_scalar_type(top))]
         for array in arrays:
             padded: tuple[Any, ...] = (array.view(np.uint8), bytes(-array.nbytes % ALIGNMENT))
             for content in padded:
                 self._hash.update(content)
                 checksum = zlib.crc32(content, checksum)
                 self.write(content)
-        columns = 0 if (sparse := parts[0].is_sparse) else parts[0].n_columns
-        sizes = (arrays[0].itemsize, arrays[1].itemsize if sparse else 0, arrays[-1].itemsize)
-        n_entries = sum(part.n_entries for part in parts)
-        self._entries.append(CacheEntry(self._pending_rows, n_entries, columns, checksum, *sizes))
+        columns = 0 if rows.is_sparse else rows.n_columns
+        sizes = (arrays[0].itemsize, arrays[1].itemsize if rows.is_sparse else 0, arrays[-1].itemsize)
+        self._entries.append(CacheEntry(rows.n_rows, rows.n_entries, columns, checksum, *sizes))
         self._n_codes = max(self._n_codes, top + 1)
         self._pending.clear()
         self._pending_rows = self._pending_bytes = 0
@@ -283,11 +266,13 @@ class Cache:
         """The rows of a block and their codes: views of the file, which is mapped as long as they are used."""
         entry, start = self.entries[number], self.places[number]
         *places, size = entry.places()
-        mapped, offset = self._mapped(start, size)
-        if number not in self.verified and zlib.crc32(memoryview(mapped)[offset : offset + size]) != entry.checksum:
+        if self.path.stat().st_size < start + size:
+            _is_damaged(self.path, "it has become shorter")
+        block = np.asarray(np.memmap(self.path, np.uint8, "r", start, size))
+        if number not in self.verified and zlib.crc32(block) != entry.checksum:
             _is_damaged(self.path, f"the checksum of block {number} is wrong")
         *arrays, codes = (
-            np.ndarray(count, kind, mapped, offset + place)
+            block[place : place + kind.itemsize * count].view(kind)
             for (kind, count), place in zip(entry.arrays(), places, strict=True)
         )
         if number not in self.verified:
@@ -296,14 +281,6 @@ class Cache:
         if entry.index_bytes:
             return csr_rows(*Csr(*arrays), self.n_columns), codes
         return as_rows(arrays[0].reshape(entry.rows, entry.columns)), codes
-
-    def _mapped(self, start: int, size: int) -> tuple[mmap.mmap, int]:
-        """The file's bytes from `start` on, and where they begin in what had to be mapped."""
-        surplus = start % mmap.ALLOCATIONGRANULARITY
-        with open(self.path, "rb") as file:
-            if os.fstat(file.fileno()).st_size < start + size:
-                _is_damaged(self.path, "it has become shorter")
-            return mmap.mmap(file.fileno(), surplus + size, access=mmap.ACCESS_READ, offset=start - surplus), surplus
 
     def _verify(self, number: int, arrays: list[NDArray[Any]], codes: NDArray[Any]) -> None:
         """No kernel may be led outside its arrays, even by a file whose checksums are right."""
