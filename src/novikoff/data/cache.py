@@ -269,7 +269,7 @@ class Cache:
         if self.path.stat().st_size < start + size:
             _is_damaged(self.path, "it has become shorter")
         block = np.asarray(np.memmap(self.path, np.uint8, "r", start, size))
-        if number not in self.verified and zlib.crc32(block) != entry.checksum:
+        if number not in self.verified and zlib.crc32(block.data) != entry.checksum:
             _is_damaged(self.path, f"the checksum of block {number} is wrong")
         *arrays, codes = (
             block[place : place + kind.itemsize * count].view(kind)

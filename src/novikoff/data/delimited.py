@@ -222,8 +222,8 @@ def _delimiter(line: str, form: TableForm) -> str:
     (';', ';')
     """
     decimal = form.decimal == "," or (not form.header and ";" in line)
-    told = re.sub(r"(?<=\d),(?=\d)", ".", line) if decimal else line
-    return next((mark for mark in ",;\t" if mark in told), ",")
+    written = re.sub(r"(?<=\d),(?=\d)", ".", line) if decimal else line
+    return next((mark for mark in ",;\t" if mark in written), ",")
 
 
 def look(
@@ -245,7 +245,7 @@ def look(
 
     def shown(piece: Piece, known: set[str]) -> tuple[Piece, set[str], pa.Table | None]:
         names = [name for name in types if only is None or name not in known]
-        return piece, known, _parse_untold(piece, layout, names, known) if names else None
+        return piece, known, _parse_as_shown(piece, layout, names, known) if names else None
 
     row = 1
     for piece, when_parsed, table in ahead(lambda task: shown(*task), ((text, known()) for text in texts), file.n_jobs):
@@ -262,7 +262,7 @@ def look(
         row += table.num_rows
 
 
-def _parse_untold(piece: Piece, layout: Layout, names: list[str], known: set[str]) -> "pa.Table":
+def _parse_as_shown(piece: Piece, layout: Layout, names: list[str], known: set[str]) -> "pa.Table":
     """Some columns of a piece, in the types that it shows; those that are `known` to be words as such."""
     table = _parse(piece, layout, names, _strings(known))
     if hexadecimal := _hexadecimal(piece, layout, table.schema):
@@ -314,10 +314,10 @@ def _parse(piece: Piece, layout: Layout, names: list[str], types: Types | None) 
 def _parse_with_marks(text: bytes, layout: Layout, names: list[str], types: Types | None) -> "pa.Table":
     import pyarrow as pa
 
-    told = {name for name in names if types and name in types and pa.types.is_string(types[name])}
-    others = [name for name in names if name not in told]
+    strings = {name for name in names if types and name in types and pa.types.is_string(types[name])}
+    others = [name for name in names if name not in strings]
     found = _parse_csv(text, layout, others, types, marks=True) if others else pa.table({})
-    words = told | {field.name for field in found.schema if pa.types.is_string(field.type)}
+    words = strings | {field.name for field in found.schema if pa.types.is_string(field.type)}
     read = _parse_csv(text, layout, [*words], _strings(words)) if words else pa.table({})
     return pa.table({name: (read if name in words else found).column(name) for name in names})
 

@@ -88,8 +88,8 @@ class FrameReader:
         if self.types is None:
             return found
         check_columns(self.types, names, NAME)
-        told = {name: type_named(kind) if kind else found[name] for name, kind in self.types.items()}
-        return told if self.label is None else told | {self.label: told.get(self.label, found[self.label])}
+        given = {name: type_named(kind) if kind else found[name] for name, kind in self.types.items()}
+        return given if self.label is None else given | {self.label: given.get(self.label, found[self.label])}
 
 
 def read_frame(

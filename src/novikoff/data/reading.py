@@ -186,7 +186,7 @@ class Reader:
     def _opened(self, source: FileSource) -> Iterator[OpenedFile]:
         """A file to parse; standard input by one thread, which waits for no more than it needs."""
         if source.path == STANDARD_INPUT:
-            stream = self._used_up()
+            stream = self._stream_once()
             yield OpenedFile(source, decompressed(stream, stream.look(4)), self.block_bytes)
             return
         with reading(source, self._found.stamps) as stream:
@@ -199,13 +199,13 @@ class Reader:
         if self._found.types is None:
             import pyarrow as pa
 
-            told = {name: type_named(kind) for name, kind in (self.types or {}).items() if kind is not None}
+            given = {name: type_named(kind) for name, kind in (self.types or {}).items() if kind is not None}
             names = None if self.types is None else [*self.types, *([self.label] if self.label else [])]
-            only = None if names is None else {name for name in names if name not in told}
+            only = None if names is None else {name for name in names if name not in given}
             found = dict.fromkeys(only or (), pa.null())  # one that is not there is missed when it is read
             if only is None or only:
                 collections.deque(self._shown(found, only), maxlen=0)
-            known = told | found
+            known = given | found
             self._found.types = known if names is None else {name: known[name] for name in names}
         types: dict[str, pa.DataType] = self._found.types
         return types
@@ -264,7 +264,7 @@ class Reader:
                 FileSource(path, named_part(path, kind, part), kind, self.form, part) for path, kind, part in of_files
             ]
         if self._found.spool is None and not self._needs_one_pass:
-            self._found.spool = spooled(self._used_up())
+            self._found.spool = spooled(self._stream_once())
             weakref.finalize(self._found, os.unlink, self._found.spool)
         return [FileSource(self._found.spool or STANDARD_INPUT, "standard input", self.formats[0], self.form)]
 
@@ -277,7 +277,7 @@ class Reader:
         typed = bool(types) and None not in types.values() and (self.label is None or self.label in types)
         return typed and self.formats[0] in ("csv", "tsv", "jsonl")
 
-    def _used_up(self) -> PeekableStream:
+    def _stream_once(self) -> PeekableStream:
         stream, self._found.stream = self._found.stream, None
         if stream is None:
             raise ValueError("standard input can be read only once; save it to a file, and read that")

@@ -213,7 +213,7 @@ class Fields:
 
     @property
     def content(self) -> Mapping[str, Any]:
-        """All fields as they are, for those who look at each of them."""
+        """All fields as they are."""
         return self._content
 
     def listed(self, name: str, most: int = 10**7) -> list[Any]:

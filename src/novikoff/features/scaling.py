@@ -214,7 +214,7 @@ def table_scale(scale: Scale, fit_intercept: bool, readout: Readout) -> TableSca
 def why_scale(rows: Rows, names: Sequence[str] | None = None) -> str | None:
     """Why columns of a dense matrix are to be scaled, in words; None if they are to stay as they are.
 
-    They are scaled if the numbers of one column, those that are 0 left aside, are more than 10 times as large as those
+    They are scaled if the numbers of one column, zeros excepted, are more than 10 times as large as those
     of another (root mean squares), or if the numbers of a column are within a factor of 2 of each other. So what has
     one scale stays: flags, points around 0, pixels; and counts, which are mostly 0, sparse rows, and fewer than 10 rows
     do.
