@@ -26,7 +26,7 @@ from timing import figure, show_ratio
 from novikoff import Perceptron
 from novikoff.engine.jit import patience
 from novikoff.learn.kernel.kernels import as_points
-from novikoff.learn.kernel.readout import decide
+from novikoff.learn.kernel.memory import decide
 from novikoff.learn.kernel.space import kernel_perceptron
 
 # Figures of the paper by (d, T): error in percent of vote, average, last (not normalised), support rows, mistakes. They

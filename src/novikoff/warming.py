@@ -91,7 +91,7 @@ def _look_ahead(X: Any, labels: Any) -> None:
 
 def _learn_with_kernels() -> None:
     from novikoff.learn.kernel.kernels import as_points
-    from novikoff.learn.kernel.readout import decide
+    from novikoff.learn.kernel.memory import decide
     from novikoff.learn.kernel.space import kernel_perceptron
 
     for X, y in _matrices():

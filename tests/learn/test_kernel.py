@@ -14,8 +14,7 @@ from novikoff import Stopped
 from novikoff.engine.sums import exact_sum
 from novikoff.learn.kernel import learner
 from novikoff.learn.kernel.kernels import GrowingPoints, KernelFunction, Vectors, as_points, make_kernel, variance
-from novikoff.learn.kernel.memory import KernelMemory
-from novikoff.learn.kernel.readout import decide
+from novikoff.learn.kernel.memory import KernelMemory, decide
 from novikoff.learn.kernel.space import kernel_perceptron, learn_online
 from novikoff.learn.linear.space import perceptron
 from tests.lecture import dot

@@ -18,7 +18,7 @@ from novikoff.learn.cycles import Cycle
 from novikoff.learn.kernel import space as kernel
 from novikoff.learn.kernel.kernels import KernelFunction, Vectors
 from novikoff.learn.kernel.memory import KernelMemory
-from novikoff.learn.kernel.readout import decide as kernel_decide
+from novikoff.learn.kernel.memory import decide as kernel_decide
 from novikoff.learn.linear import space as linear
 from novikoff.learn.linear.memory import LinearMemory, decider, scores
 from novikoff.learn.run import Stopped

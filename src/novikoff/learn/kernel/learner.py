@@ -1,6 +1,5 @@
 """Rows that are learned into an expansion in kernel values, block by block: the space of a kernel."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,7 +14,6 @@ from novikoff.engine.sums import exact_sum
 from novikoff.learn.class_weights import multiplied_squares, weights_of_rows
 from novikoff.learn.cycles import Cycle
 from novikoff.learn.epochs import Epochs, Learner, Watch
-from novikoff.learn.kernel.budget import begin_to_project, visit_projected
 from novikoff.learn.kernel.kernels import (
     Entries,
     Floats,
@@ -27,8 +25,7 @@ from novikoff.learn.kernel.kernels import (
     check_finite,
     check_symmetric,
 )
-from novikoff.learn.kernel.memory import KernelMemory, KernelMistakes, Numbers, blocks_of
-from novikoff.learn.kernel.readout import are_close, decide
+from novikoff.learn.kernel.memory import KernelMemory, KernelMistakes, Numbers, are_close, blocks_of, decide
 from novikoff.learn.linear.memory import predicted
 from novikoff.learn.run import Stopped
 from novikoff.options import Readout, Tie
@@ -106,13 +103,9 @@ class KernelLearner(Learner):
         self.longer, self.squares = np.zeros(len(points), dtype=np.bool_), np.zeros(len(points))
         if self.lead:
             own = memory.kernel.diagonal(self.points)
-            self.squares = multiplied_squares(own, weights_of_rows(memory.class_weights, self._places()))
+            self.squares = multiplied_squares(own, weights_of_rows(memory.class_weights, self.examples.places))
         self._begin_anew()
         self.returning = CountedPoints.of(self)
-
-    @property
-    def memory(self) -> KernelMemory:
-        return self.history
 
     def _begin_anew(self) -> None:
         """Nothing was added in this epoch so far."""
@@ -124,14 +117,14 @@ class KernelLearner(Learner):
         n, self.min_margin = len(self.points), watch.min_margin or 0.0
         order = random_order(n, self.generator).visit.astype(np.int64) if self.shuffle else np.arange(n)
         self.catch_up()
-        self.memory.passes += 1
+        self.history.passes += 1
         step = 0
         while step < n:
             rows = order[step : step + BLOCK]
-            seen, why = self._visit(rows) if self.memory.projector is None else visit_projected(self, rows)
+            seen, why = self._visit(rows)
             step += seen
             if why == FULL:
-                begin_to_project(self)
+                self._begin_to_project()
             if why == RULED_OUT:
                 return Stopped.MARGIN_RULED_OUT
             if step < n and (stopped := watch.cut_short()) is not None:
@@ -140,7 +133,7 @@ class KernelLearner(Learner):
 
     def catch_up(self) -> None:
         """Bring the known scores of all rows up to date with the mistakes of the epoch, and these to memory."""
-        if self.memory.projector is not None or self.epochs.steps == 0:
+        if self.history.projector is not None or self.epochs.steps == 0:
             return
         n, n_classes = len(self.points), len(self.labels)
         if self.known is None:
@@ -148,14 +141,14 @@ class KernelLearner(Learner):
         change = np.hstack([self.fresh_added.array, self.fresh_drift.array]).T
         fresh = self._fresh_points()
         for rows in blocks_of(n, len(fresh)):
-            values = self.memory.kernel.between(fresh, self.points.take(rows))
-            self.memory.largest = max(self.memory.largest, check_finite(values))
+            values = self.history.kernel.between(fresh, self.points.take(rows))
+            self._sized(values)
             self.known[:, rows] += change @ values
         self.settle()
 
     def settle(self) -> None:
         """Bring the mistakes of the epoch to memory: rows that it does not have, and coefficients."""
-        memory = self.memory
+        memory = self.history
         if self.fresh_rows:
             rows = np.concatenate(self.fresh_rows)
             new = rows[self.place[rows] < 0]
@@ -173,100 +166,120 @@ class KernelLearner(Learner):
             self.settled, self.parts = [*self.settled, *self.parts], []
 
     def _visit(self, rows: Numbers) -> tuple[int, int]:
-        """One block: its scores under the weights so far, then its examples one after the other."""
-        memory = self.memory
-        block, gram = self.block(rows)
-        values = memory.kernel.between(self._fresh_points(), block)
-        memory.largest = max(memory.largest, check_finite(values))
-        scores = self.fresh_added.array.T @ values
-        if self.known is not None:
-            scores += self.known[: len(scores), rows]
-        elif memory.coefficients.length:
-            earlier = memory.kernel.between(memory.support.points(), block)
-            memory.largest = max(memory.largest, check_finite(earlier))
-            scores += memory.coefficients.array.T @ earlier
+        """One block: its scores under the weights so far, then its examples one after the other.
+
+        Once the budget is full, products are those in the span of the support rows, and a mistake adds its share in
+        each of these."""
+        memory, block, shares = self.history, self.points.take(rows), None
+        along = self._along(rows)
+        if memory.projector is None:
+            gram, scores, squares = self._products(block), self._scores(rows, block), memory.squares.copy()
+        else:
+            values = memory.kernel.between(memory.support.points(self._matrix), block)
+            check_finite(values)
+            shares = memory.projector @ values
+            gram, scores, squares = values.T @ shares, memory.coefficients.array.T @ values, np.zeros(len(self.labels))
+            along = along._replace(doubts=np.full(len(scores), -1.0))  # nothing that is projected is exact
+        gram, labels, scores = map(np.ascontiguousarray, (gram, self.labels[:, rows], scores))
         added, narrow = np.zeros(scores.shape), np.zeros(scores.shape, dtype=np.bool_)
-        updates, squares = memory.by_class.copy(), memory.squares.copy()
-        task = (gram, np.ascontiguousarray(self.labels[:, rows]), np.ascontiguousarray(scores))
+        updates = memory.by_class.copy()
+        task = (along, updates, squares, added, narrow)
+        step, why = visit_block(gram, labels, scores, 0, shares is not None, *task)
+        while why == DOUBT:
+            scores[:, step] = self._exact_scores(block, added, step)
+            step, why = visit_block(gram, labels, scores, step, True, *task)
+        self._note(rows[:step], added[:, :step], narrow[:, :step])
+        if shares is None:
+            memory.squares = squares
+            self._add(rows, block, added)
+        else:
+            ages = memory.examples + np.arange(len(rows))
+            memory.coefficients = GrowingArray.of(memory.coefficients.array + shares @ added.T)
+            memory.drift = GrowingArray.of(memory.drift.array + shares @ (added * ages).T)
+        memory.by_class = updates
+        memory.examples += step
+        return step, why
 
-        along = self.along(rows)
+    def _products(self, block: Points) -> Floats:
+        """The kernel matrix of a block."""
+        gram = self.history.kernel.between(block, block)
+        largest = self._sized(gram)
+        if callable(self.history.kernel.form):
+            check_symmetric(gram, gram.T, largest)
+        return gram
 
-        def go_on(step: int, certain: bool) -> tuple[int, int]:
-            return visit_block(*task, step, certain, along, updates, squares, added, narrow)
+    def _scores(self, rows: Numbers, block: Points) -> Floats:
+        """The scores of a block under the weights so far."""
+        memory, parts = self.history, [(self._fresh_points(), self.fresh_added.array)]
+        if self.known is None and memory.coefficients.length:
+            parts.append((memory.support.points(), memory.coefficients.array))
+        scores = np.zeros((len(self.labels), len(block)))
+        for points, coefficients in parts:
+            values = memory.kernel.between(points, block)
+            self._sized(values)
+            scores += coefficients.T @ values
+        return scores if self.known is None else scores + self.known[: len(scores), rows]
 
-        seen, why = self._beyond_doubt(go_on, task[2], block, added)
-        self.note(rows[:seen], added[:, :seen], narrow[:, :seen])
+    def _sized(self, values: Floats) -> float:
+        """The largest of some kernel values, which counts among those of all."""
+        largest = check_finite(values)
+        self.history.largest = max(self.history.largest, largest)
+        return largest
+
+    def _exact_scores(self, block: Points, added: Floats, step: int) -> list[float]:
+        """The scores of an example of a block, whose products are in column order, and their sums exact."""
+        memory, made = self.history, np.flatnonzero(added.any(axis=0))
+        parts = [
+            (memory.support.points(self._matrix), memory.coefficients.array),
+            (self._fresh_points(), self.fresh_added.array),
+            (block.take(made), added[:, made].T),
+        ]
+        one = block.take(np.array([step]))
+        values = np.concatenate([memory.kernel.between(some, one, in_column_order=True)[:, 0] for some, _ in parts])
+        return [exact_sum(values, a) for a in np.concatenate([a for _, a in parts]).T]
+
+    def _add(self, rows: Numbers, block: Points, added: Floats) -> None:
+        """Add the mistakes of a block to those of this epoch."""
         made = np.flatnonzero(added.any(axis=0))
         if len(made):
             self.fresh.extend(block.take(made))
             self.fresh_rows.append(rows[made])
             self.fresh_added.extend(added[:, made].T)
-            self.fresh_drift.extend((added[:, made] * (memory.examples + made)).T)
-        memory.by_class, memory.squares = updates, squares
-        memory.examples += seen
-        return seen, why
+            self.fresh_drift.extend((added[:, made] * (self.history.examples + made)).T)
 
-    def _beyond_doubt(
-        self, go_on: Callable[[int, bool], tuple[int, int]], scores: Floats, block: Points, added: Floats
-    ) -> tuple[int, int]:
-        """Run the loop over a block; where it stops in doubt, score the example exactly and go on."""
-        step, why = go_on(0, False)
-        while why == DOUBT:
-            made = np.flatnonzero(added.any(axis=0))
-            so_far = [
-                (self.memory.support.points(self.matrix()), self.memory.coefficients.array),
-                (self._fresh_points(), self.fresh_added.array),
-                (block.take(made), added[:, made].T),
-            ]
-            scores[:, step] = self.exact_scores(so_far, block.take(np.array([step])))
-            step, why = go_on(step, True)
-        return step, why
+    def _begin_to_project(self) -> None:
+        """The budget is full: from now on the support is what it is."""
+        self.settle()
+        memory, support = self.history, self.history.support.points(self._matrix)
+        memory.gram = np.ascontiguousarray(memory.kernel.between(support, support))
+        memory.projector = np.asarray(np.linalg.pinv(memory.gram, hermitian=True), dtype=np.float64)
 
-    def exact_scores(self, parts: list[tuple[Points, Floats]], one: Points) -> list[float]:
-        kernel = self.memory.kernel
-        values = np.concatenate([kernel.between(points, one, in_column_order=True)[:, 0] for points, _ in parts])
-        return [exact_sum(values, a) for a in np.concatenate([a for _, a in parts]).T]
-
-    def block(self, rows: Numbers) -> tuple[Points, Floats]:
-        """Some rows, and their own kernel matrix."""
-        block = self.points.take(rows)
-        gram = self.memory.kernel.between(block, block)
-        largest = check_finite(gram)
-        if callable(self.memory.kernel.form):
-            check_symmetric(gram, gram.T, largest)
-        self.memory.largest = max(self.memory.largest, largest)
-        return block, np.ascontiguousarray(gram)
-
-    def along(self, rows: Numbers) -> Pass:
-        memory, more = self.memory, len(rows)
-        margin, slack = self.min_margin, memory.slack(more) if self.min_margin else 0.0
+    def _along(self, rows: Numbers) -> Pass:
+        memory, more = self.history, len(rows)
+        ties, thresholds = self.lead > 0 or self.tie == "mistake", self.lead * self._lengths_so_far(rows)[1:]
+        doubts = memory.doubts(more + self.fresh_added.length)
+        slack = memory.slack(more) if self.min_margin else 0.0
         is_limited = memory.budget is not None and memory.projector is None
         held = memory.coefficients.length + sum(int(np.count_nonzero(self.place[r] < 0)) for r in self.fresh_rows)
         room = np.array([memory.budget - held if memory.budget is not None else 0])
         is_new = is_limited & (self.place[rows] < 0)
-        return Pass(*self._rule(rows), self._doubts(more), margin, slack, is_new, room)
-
-    def _rule(self, rows: Numbers) -> tuple[bool, Floats]:
-        """Whether ties are mistakes, and how far ahead each of some rows must be so as not to be added."""
-        return self.lead > 0 or self.tie == "mistake", self.lead * self._lengths_so_far(rows)[1:]
+        return Pass(ties, thresholds, doubts, self.min_margin, slack, is_new, room)
 
     def _lengths_so_far(self, rows: Numbers) -> Floats:
         """R^2 before and after each of some rows."""
         return np.maximum.accumulate(np.concatenate([[self.so_far], self.squares[rows]]))
 
-    def _doubts(self, more: int) -> Floats:
-        return self.memory.doubts(more + self.fresh_added.length)
-
-    def matrix(self) -> Floats | None:
+    @property
+    def _matrix(self) -> Floats | None:
         return self.points.matrix if isinstance(self.points, Entries) else None
 
     def _fresh_points(self) -> Points:
-        return self.fresh.points(self.matrix())
+        return self.fresh.points(self._matrix)
 
-    def note(self, rows: Numbers, added: Floats, narrow: NDArray[np.bool_]) -> None:
+    def _note(self, rows: Numbers, added: Floats, narrow: NDArray[np.bool_]) -> None:
         at, classes = np.nonzero(added.T)
         self.epochs.count(at, len(rows), narrow[classes, at])
-        self.memory.narrow += int(np.count_nonzero(narrow))
+        self.history.narrow += int(np.count_nonzero(narrow))
         lengths = self._lengths_so_far(rows)
         if len(longer := rows[np.flatnonzero(np.diff(lengths))]) and self.lead:
             self.longer[longer] = True
@@ -274,14 +287,12 @@ class KernelLearner(Learner):
         if self.returning is not None:
             self.returning.count(rows[at])
         if self.keep and len(at):
-            times, signs = self.memory.examples + at, added[classes, at]
+            times, signs = self.history.examples + at, added[classes, at]
             self.parts.append(KernelMistakes(rows[at] + self.first, times, classes, signs, np.full(len(at), -1)))
 
     def mistakes(self) -> KernelMistakes | None:
         """All mistakes of these rows, if they were kept."""
-        if not self.keep:
-            return None
-        return KernelMistakes.joined([*self.settled, *self.parts])
+        return KernelMistakes.joined([*self.settled, *self.parts]) if self.keep else None
 
     def counts(self, readout: Readout, stopped: Stopped) -> dict[str, Any]:
         """With more than two classes each has a vote of its own, of which less is known."""
@@ -290,38 +301,33 @@ class KernelLearner(Learner):
         if len(self.labels) > 1:
             return found
         order = "given" if not self.shuffle else "mixed" if len(self.points) > POOL else "random"
-        kept = int(np.count_nonzero((self.place >= 0) | self.longer)) if self.memory.budget is None else None
+        kept = int(np.count_nonzero((self.place >= 0) | self.longer)) if self.history.budget is None else None
         return found | {"order": order, "mistaken_rows": kept}
 
     def wrong(self, examples: PointExamples, readout: Readout) -> NDArray[np.bool_]:
         self.catch_up()  # the mistakes of an epoch are not in the memory before the next one begins
         self.settle()
-        return np.asarray(predicted(decide(self.memory, examples.points, readout)) != examples.places)
+        return np.asarray(predicted(decide(self.history, examples.points, readout)) != examples.places)
 
     def error_weights(self, examples: PointExamples) -> Floats | None:
-        weights = self.memory.class_weights
+        weights = self.history.class_weights
         return None if weights is None else weights[examples.places]
 
     def _known_errors(self, readout: Readout) -> int | None:
         """How many rows the read-out gets wrong, if their scores are known without computing one."""
-        if readout == "vote" or self.memory.budget is not None:
+        if readout == "vote" or self.history.budget is not None:
             return None
         n_classes = len(self.labels)
         known = np.zeros((2 * n_classes, len(self.points))) if self.known is None else self.known
-        scores, doubts = known[:n_classes].copy(), self.memory.doubts(0)[:, None]
+        scores, doubts = known[:n_classes].copy(), self.history.doubts(0)[:, None]
         if readout == "average":
-            scores = self.memory.examples * scores - known[n_classes:]
-            doubts = 2.0 * self.memory.examples * doubts
+            scores = self.history.examples * scores - known[n_classes:]
+            doubts = 2.0 * self.history.examples * doubts
         close = np.flatnonzero(are_close(scores, np.broadcast_to(doubts, scores.shape)))
-        for rows in blocks_of(len(close), self.memory.coefficients.length):
-            exact = decide(self.memory, self.points.take(close[rows]), readout)
+        for rows in blocks_of(len(close), self.history.coefficients.length):
+            exact = decide(self.history, self.points.take(close[rows]), readout)
             scores[:, close[rows]] = exact if n_classes == 1 else exact.T
-        return int(np.count_nonzero(predicted(scores[0] if n_classes == 1 else scores.T) != self._places()))
-
-    def _places(self) -> NDArray[np.int64]:
-        """The place of the class of every row."""
-        labels = self.labels
-        return (labels[0] > 0).astype(np.int64) if len(labels) == 1 else np.argmax(labels, axis=0)
+        return int(np.count_nonzero(predicted(scores[0] if n_classes == 1 else scores.T) != self.examples.places))
 
 
 def _signs(labels: NDArray[Any], memory: KernelMemory) -> Floats:
@@ -348,7 +354,7 @@ class CountedPoints:
     @classmethod
     def of(cls, space: "KernelLearner") -> "CountedPoints | None":
         """None if a return could not be proved, or does not decide what follows."""
-        memory = space.memory
+        memory = space.history
         in_order = not space.shuffle and memory.budget is None and memory.n_classes == 2
         in_order = in_order and memory.class_weights is None
         return cls(space) if in_order and _is_whole(memory.kernel, space.points) else None
@@ -365,19 +371,21 @@ class CountedPoints:
         self.counts[:] = 0
 
     def cancelled(self, since: int, until: int, watch: Watch) -> Cycle | None:
+        """By the square of their sum, in whole numbers."""
         rows = np.flatnonzero(self.counts)
         points = self.space.points.take(rows)
         if len(rows) > MOST_ROWS or not isinstance(points, Vectors):
             return None
-        kernel, times = self.space.memory.kernel, self.counts[rows].tolist()
-        signed = [int(label) * count for label, count in zip(self.space.labels[0, rows], times, strict=True)]
-        products = KernelFunction("linear").between(points, points).tolist()
-        square = 0
-        for a, line in zip(signed, products, strict=True):
+        times, form, square = self.counts[rows], self.space.history.kernel, 0
+        signed = self.space.labels[0, rows].astype(np.int64).astype(object) * times
+        for a, line in zip(signed, KernelFunction("linear").between(points, points).astype(np.int64), strict=True):
             if watch.is_over():
                 return None
-            square += a * sum(b * _power(kernel, int(product)) for b, product in zip(signed, line, strict=True))
-        return None if square else Cycle(since, until, tuple(rows.tolist()), tuple(times))
+            values = line.astype(object)
+            if form.form == "poly":
+                values = (int(form.gamma) * values + int(form.coef0)) ** form.degree
+            square += a * (signed @ values)
+        return None if square else Cycle(since, until, tuple(rows.tolist()), tuple(times.tolist()))
 
 
 def _is_whole(kernel: KernelFunction, points: Points) -> bool:
@@ -386,10 +394,3 @@ def _is_whole(kernel: KernelFunction, points: Points) -> bool:
         return False
     whole = kernel.form == "linear" or (kernel.is_definite and kernel.gamma % 1 == 0 == kernel.coef0 % 1)
     return bool(whole and points.squares.max(initial=0.0) < 2.0**53)
-
-
-def _power(kernel: KernelFunction, product: int) -> int:
-    if kernel.form == "linear":
-        return product
-    value: int = (int(kernel.gamma) * product + int(kernel.coef0)) ** kernel.degree
-    return value

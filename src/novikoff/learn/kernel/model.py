@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 from novikoff.data.batches import with_columns
 from novikoff.engine.rows import Rows
 from novikoff.learn.kernel.kernels import Points, as_points
-from novikoff.learn.kernel.memory import KernelMemory
-from novikoff.learn.kernel.readout import decide, read_out
+from novikoff.learn.kernel.memory import KernelMemory, decide, read_out
 from novikoff.learn.linear.memory import predicted
 from novikoff.learn.model import Classifier, Decided
 from novikoff.say.words import counted

@@ -16,7 +16,9 @@ some class is mistaken about is kept once, with a coefficient for each class.
 could decide a mistake, the row is scored again: products in column order, their sum exact. So block sizes, and dense
 and sparse rows of the same values, make the same mistakes (a user's own kernel function is taken at its word).
 
-*With a budget*, see `novikoff.learn.kernel.budget`.
+*With a budget* of B support rows nothing is claimed about (R/gamma)^2. Until there are B of them the algorithm is the
+plain one; then they stay, and of a mistake it adds the projection on their span (the Projectron of Orabona, Keshet &
+Caputo 2008): nothing is forgotten, so averages stay averages.
 """
 
 from collections.abc import Callable
@@ -31,7 +33,6 @@ from novikoff.data.examples import Examples, check_labels, class_places
 from novikoff.learn.class_weights import ExampleWeights, class_weights, multiplied_squares, weights_of_rows
 from novikoff.learn.epochs import Watch, Watcher, put_off_interrupt
 from novikoff.learn.fit import Fitted, Space, fit
-from novikoff.learn.kernel.budget import check_budget
 from novikoff.learn.kernel.kernels import Entries, KernelFunction, Points, Vectors, as_points, check_finite, make_kernel
 from novikoff.learn.kernel.learner import KernelLearner, PointExamples
 from novikoff.learn.kernel.memory import KernelMemory, KernelMistakes
@@ -190,3 +191,19 @@ def prepare(memory: KernelMemory, points: Points, labels: NDArray[Any]) -> None:
     places = class_places(labels, memory.n_classes)
     squares = multiplied_squares(diagonal, weights_of_rows(memory.class_weights, places))
     memory.longest = max(memory.longest, float(squares.max(initial=0.0)))
+
+
+def check_budget(budget: int | None, *, readout: str = "average", min_margin: float | None = None) -> None:
+    if budget is None:
+        return
+    if isinstance(budget, bool) or int(budget) != budget or budget < 1:
+        raise ValueError(f"budget={budget!r} must be a whole number of at least 1, or None for no limit")
+    if readout == "vote":
+        raise ValueError(
+            f'readout="vote" needs all mistakes, and budget={budget} forgets some; use readout="average", or no budget'
+        )
+    if min_margin is not None:
+        raise ValueError(
+            f"min_margin={min_margin} can be ruled out only by the sum of all mistakes, and budget={budget} forgets "
+            "some; leave one of them out"
+        )
