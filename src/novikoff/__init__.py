@@ -23,15 +23,15 @@ if TYPE_CHECKING:
     from novikoff.features.templates import read_templates as read_templates
     from novikoff.keep.models import load as load
     from novikoff.keep.models import save as save
-    from novikoff.learn.chunk_scores import ChunkScores as ChunkScores
-    from novikoff.learn.chunk_scores import score_chunks as score_chunks
     from novikoff.learn.linear.descent import batch_descent as batch_descent
     from novikoff.learn.linear.descent import perceptron_criterion as perceptron_criterion
     from novikoff.learn.linear.descent import stochastic_descent as stochastic_descent
+    from novikoff.learn.measures import ChunkScores as ChunkScores
+    from novikoff.learn.measures import score_chunks as score_chunks
     from novikoff.learn.new_rows import Generalisation as Generalisation
     from novikoff.learn.new_rows import Statement as Statement
     from novikoff.learn.online.perceptron import OnlinePerceptron as OnlinePerceptron
-    from novikoff.learn.protocol import predict_reveal_learn as predict_reveal_learn
+    from novikoff.learn.online.perceptron import predict_reveal_learn as predict_reveal_learn
     from novikoff.learn.review import Review as Review
     from novikoff.learn.run import Run as Run
     from novikoff.learn.run import Stopped as Stopped
@@ -100,11 +100,10 @@ _NAMES = {
     "estimators.sequence_perceptron": "SequencePerceptron",
     "features.templates": "default_templates read_templates",
     "keep.models": "load save",
-    "learn.chunk_scores": "ChunkScores score_chunks",
+    "learn.measures": "ChunkScores score_chunks",
     "learn.linear.descent": "batch_descent perceptron_criterion stochastic_descent",
     "learn.new_rows": "Generalisation Statement",
-    "learn.online.perceptron": "OnlinePerceptron",
-    "learn.protocol": "predict_reveal_learn",
+    "learn.online.perceptron": "OnlinePerceptron predict_reveal_learn",
     "learn.review": "Review",
     "learn.run": "Run Stopped",
     "learn.structure.perceptron": "StructuredPerceptron",

@@ -5,8 +5,7 @@ import json
 import pytest
 
 from novikoff.keep.models import load_plain
-from novikoff.learn.online.perceptron import OnlinePerceptron
-from novikoff.learn.protocol import predict_reveal_learn
+from novikoff.learn.online.perceptron import OnlinePerceptron, predict_reveal_learn
 from tests.cli.calling import call
 
 STREAM = [

@@ -18,8 +18,7 @@ from hypothesis import strategies as st
 from novikoff.features.names import Intercept, OneHot
 from novikoff.learn.linear.space import LinearMemory, learn_online
 from novikoff.learn.online.memory import OnlineState
-from novikoff.learn.online.perceptron import OnlinePerceptron
-from novikoff.learn.protocol import predict_reveal_learn
+from novikoff.learn.online.perceptron import OnlinePerceptron, predict_reveal_learn
 
 laws = settings(deadline=None, max_examples=30)
 

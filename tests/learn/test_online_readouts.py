@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from novikoff.learn.online import memory as readouts
-from novikoff.learn.online.past import Fading
 from novikoff.learn.online.perceptron import OnlinePerceptron
+from novikoff.learn.online.weights import Fading
 
 laws = settings(deadline=None, max_examples=30)
 

@@ -16,9 +16,8 @@ from river import (
     preprocessing,
 )
 
-from novikoff.learn.online.perceptron import OnlinePerceptron
+from novikoff.learn.online.perceptron import OnlinePerceptron, predict_reveal_learn
 from novikoff.learn.online.river import RiverPerceptron
-from novikoff.learn.protocol import predict_reveal_learn
 
 
 def rivers_checks():

@@ -133,7 +133,7 @@ class Session:
 
     def play(self, example: tuple[Example, Any] | None) -> None:
         """Predict, reveal, learn, and say so; without a label only predict, and without an example nothing."""
-        from novikoff.learn.protocol import predict_reveal_learn
+        from novikoff.learn.online.perceptron import predict_reveal_learn
 
         if example is None:
             return

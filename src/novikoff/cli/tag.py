@@ -367,7 +367,7 @@ def score(model: str, file: str, layout: ConllOptions, label: str | None, scheme
     Chunks are scored as the shared tasks score them: type, first and last token have to be right.
     """
     from novikoff.learn.chain.tagger import Tagger
-    from novikoff.learn.chunk_scores import score_chunks
+    from novikoff.learn.measures import score_chunks
 
     tagger = load_model(model, Tagger)
     sentences = layout.read_for(tagger, file, labelled=True)

@@ -14,9 +14,8 @@ from novikoff.keep.layout import Arrays, FileParts
 from novikoff.keep.parameters import decode_parameters, encode_parameters
 from novikoff.keep.values import decode, encode, encode_names
 from novikoff.learn.online.memory import OnlineState
-from novikoff.learn.online.past import OLD
 from novikoff.learn.online.perceptron import OnlinePerceptron
-from novikoff.learn.online.weights import NamedWeights
+from novikoff.learn.online.weights import OLD, NamedWeights
 from novikoff.options import MOST_LEAD
 
 CODEC = Codec()

@@ -13,7 +13,7 @@ from novikoff.keep.parameters import decode_parameters, needed_function
 from novikoff.keep.values import decode_names, encode_names
 from novikoff.learn.structure.memory import FeatureWeights, StructureMemory
 from novikoff.learn.structure.perceptron import PARAMETERS, StructuredModel
-from novikoff.learn.structure.search import StructureSearch
+from novikoff.learn.structure.space import StructureSearch
 
 CODEC = Codec()
 BY_HAND = (*OF_MODELS, "memory", "search", "mistake_rows")

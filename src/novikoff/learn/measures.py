@@ -1,11 +1,15 @@
-"""How well predictions find a class: precision, recall, F1, and the area under the ROC curve, from counts."""
+"""How well predictions find a class, or chunks: precision, recall, F1, the area under the ROC curve, from counts."""
 
-from collections.abc import Mapping, Sequence
+import operator
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from novikoff.data.chunks import LabelParts, chunks_of
 
 if TYPE_CHECKING:
     from novikoff.learn.model import Decided
@@ -95,3 +99,98 @@ class RocScores:
             return None
         scores, positive = (np.concatenate(parts) for parts in zip(*self.parts, strict=True))
         return area_under_curve(scores, positive)
+
+
+@dataclass(frozen=True)
+class ChunkScores:
+    """The counts of all chunks and of each type, and how many tokens have the right label; prints as a table."""
+
+    overall: Retrieval
+    by_type: dict[str, Retrieval]
+    tokens: int
+    correct_tokens: int
+
+    @property
+    def precision(self) -> float:
+        """The precision over chunks of all types."""
+        return self.overall.precision
+
+    @property
+    def recall(self) -> float:
+        """The recall over chunks of all types."""
+        return self.overall.recall
+
+    @property
+    def f1(self) -> float:
+        """The F1 over chunks of all types."""
+        return self.overall.f1
+
+    @property
+    def accuracy(self) -> float:
+        """The share of the tokens whose label is right; 0 if there are no tokens."""
+        return self.correct_tokens / self.tokens if self.tokens else 0.0
+
+    def __str__(self) -> str:
+        named = [(name or "(no type)", counts) for name, counts in self.by_type.items()]
+        width = max(len(name) for name, _ in [*named, ("(no type)", self.overall)])
+        lines = [f"{'':{width}}  precision   recall       F1     gold    found  correct"]
+        for name, counts in [*named, ("all", self.overall)]:
+            shares = f"{counts.precision:11.2%}{counts.recall:9.2%}{counts.f1:9.2%}"
+            lines.append(f"{name:{width}}{shares}{counts.gold:9,}{counts.found:9,}{counts.correct:9,}")
+        lines.append(f"{self.correct_tokens:,} of {self.tokens:,} tokens have the right label: {self.accuracy:.2%}.")
+        return "\n".join(lines)
+
+
+def score_chunks(
+    gold_sequences: Iterable[Sequence[str]], predicted_sequences: Iterable[Sequence[str]], scheme: str = "IOB2"
+) -> ChunkScores:
+    """Precision, recall and F1 of chunks, as the script conlleval of the CoNLL shared tasks computes them.
+
+    A chunk is correct when its type, its first and its last token agree with a gold chunk. No chunk crosses the end
+    of a sentence. How chunks are read off the labels, legal or not, is the rule of `chunks` in `data/chunks.py`. A
+    quotient 0/0 is 0.
+
+    >>> print(score_chunks([["B-NP", "I-NP", "O", "B-VP"]], [["B-NP", "I-NP", "O", "B-NP"]]))
+               precision   recall       F1     gold    found  correct
+    NP            50.00%  100.00%   66.67%        1        2        1
+    VP             0.00%    0.00%    0.00%        1        0        0
+    all           50.00%   50.00%   50.00%        2        2        1
+    3 of 4 tokens have the right label: 75.00%.
+    """
+    parts = LabelParts(scheme)
+    gold_counts, found_counts, correct_counts = Counter[str](), Counter[str](), Counter[str]()
+    tokens = correct_tokens = 0
+    for number, (gold_labels, predicted_labels) in enumerate(_paired(gold_sequences, predicted_sequences)):
+        try:
+            gold, predicted = chunks_of(gold_labels, parts), chunks_of(predicted_labels, parts)
+        except ValueError as error:
+            raise ValueError(f"sentence {number} (counting from 0): {error}") from None
+        gold_counts.update(chunk.type for chunk in gold)
+        found_counts.update(chunk.type for chunk in predicted)
+        correct_counts.update(chunk.type for chunk in set(gold).intersection(predicted))
+        tokens += len(gold_labels)
+        correct_tokens += sum(map(operator.eq, gold_labels, predicted_labels))
+
+    by_type = {
+        name: Retrieval(gold_counts[name], found_counts[name], correct_counts[name])
+        for name in sorted(gold_counts.keys() | found_counts.keys())
+    }
+    overall = Retrieval(gold_counts.total(), found_counts.total(), correct_counts.total())
+    return ChunkScores(overall, by_type, tokens, correct_tokens)
+
+
+def _paired(
+    gold_sequences: Iterable[Sequence[str]], predicted_sequences: Iterable[Sequence[str]]
+) -> Iterable[tuple[Sequence[str], Sequence[str]]]:
+    gold_list, predicted_list = list(gold_sequences), list(predicted_sequences)
+    if len(gold_list) != len(predicted_list):
+        raise ValueError(f"{len(gold_list)} sentences of gold labels, but {len(predicted_list)} of predicted ones")
+    for number, (gold, predicted) in enumerate(zip(gold_list, predicted_list, strict=True)):
+        if isinstance(gold, str) or isinstance(predicted, str):
+            raise ValueError("one list of labels is not a list of sentences; for a single sentence pass [labels]")
+        if len(gold) != len(predicted):
+            raise ValueError(
+                f"sentence {number} (counting from 0) has {len(gold)} gold labels, but {len(predicted)} predicted; "
+                "a prediction has one label for every token"
+            )
+    return zip(gold_list, predicted_list, strict=True)

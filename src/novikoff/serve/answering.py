@@ -2,7 +2,7 @@
 
 The last weights are the sum of the mistakes z_k, so a score is the sum of <z_k, x>. The average of the weights after
 each of n examples has z_k with the share (n - a_k)/n, where a_k examples came before it, and a mean with a half-life
-has another share (`novikoff.learn.online.past`). Either way every mistake has its part in the lead of an answer over
+has another share (`novikoff.learn.online.weights`). Either way every mistake has its part in the lead of an answer over
 its rival, and the parts add up.
 
 The Open Inference protocol has tensors for rows: one for each feature, and predictions as tensors.
@@ -16,8 +16,8 @@ from fractions import Fraction
 from typing import Any
 
 from novikoff.features.names import Intercept, as_numbers
-from novikoff.learn.online.past import Average, Fading
 from novikoff.learn.online.perceptron import OnlinePerceptron
+from novikoff.learn.online.weights import Average, Fading
 from novikoff.prove.run.bounds import mistake_bound
 from novikoff.serve import events, messages
 from novikoff.serve.events import Example, Label, LogRow, Prediction, Settings

@@ -20,10 +20,11 @@ from novikoff.engine.rounding import OUTWARDS, UNIT_ROUNDOFF, WHOLE_UP_TO, up
 from novikoff.features.names import Intercept, RunningScale, as_numbers
 from novikoff.learn.history import History
 from novikoff.learn.model import NamedWeight, heaviest_first
-from novikoff.learn.online.past import Average, Fading
 from novikoff.learn.online.weights import (
     DISTANCES,
     NONE,
+    Average,
+    Fading,
     NamedWeights,
     WeightRow,
     add_to,
@@ -87,7 +88,7 @@ class OnlineState:
     """All that an `OnlinePerceptron` has learned; `labels` are in order of appearance.
 
     There is one vector of weights for two labels (or fewer, so far), one a label for more. Every number in it is
-    weight + i drift, and the drift is what the read-out has to know of the past (`novikoff.learn.online.past`), with
+    weight + i drift, and the drift is what the read-out has to know of the past (`novikoff.learn.online.weights`), with
     its ages from `origin`. `trials` are the wrong predictions of the last weights and of their average. `longest` is
     the length of the longest example without the constant, and `square` is R^2, which a lead goes by; without one it is
     not measured. `waited` is the sum of the delays of mistakes that were judged as served. `scales` is None for a

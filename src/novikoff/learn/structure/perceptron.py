@@ -16,8 +16,7 @@ from novikoff.learn.history import GuessedMistakes
 from novikoff.learn.model import LearnedModel, NamedWeight
 from novikoff.learn.run import Run, Stopped
 from novikoff.learn.structure.memory import FeatureWeights, StructureMemory
-from novikoff.learn.structure.search import StructureSearch, Violation, same
-from novikoff.learn.structure.space import AnyStructure, Pairs, StructureLearner
+from novikoff.learn.structure.space import AnyStructure, Pairs, StructureLearner, StructureSearch, Violation, same
 from novikoff.options import MaxIter, Options, Readout
 from novikoff.say.runs import why_not_converged
 from novikoff.say.words import counted
