@@ -30,8 +30,8 @@ from novikoff.engine.rounding import UNIT_ROUNDOFF, down, up
 from novikoff.learn.cycles import Cycle, Lookout
 from novikoff.learn.epochs import Epochs, Learner, Watch
 from novikoff.learn.fit import Space
+from novikoff.learn.linear.learner import CountedRows
 from novikoff.learn.linear.memory import LinearMemory, Mixed
-from novikoff.learn.linear.space import CountedRows
 from novikoff.learn.run import Stopped
 from novikoff.options import Options, Readout
 from novikoff.prove.exact.floats import root_down

@@ -32,8 +32,8 @@ from novikoff.engine.rows import Rows, longest_square
 from novikoff.features.examples import batches_of, written
 from novikoff.keep.values import decode_array, encode_array
 from novikoff.learn.epochs import Watch
+from novikoff.learn.linear.learner import LinearLearner
 from novikoff.learn.linear.memory import LinearMemory, decider
-from novikoff.learn.linear.space import LinearLearner
 from novikoff.learn.run import Stopped
 from novikoff.options import Readout, Tie
 

@@ -209,7 +209,7 @@ class Learner:
 
     def validation_errors(self, examples: Any, readout: Any) -> int:
         """How many errors the read-out makes on validation examples now."""
-        return int(sum(self.wrong(examples, readout)))
+        return int(self.wrong(examples, readout).sum())
 
     def error_weights(self, examples: Any) -> Any:
         """By how much an error on each of some examples counts, if not by 1."""

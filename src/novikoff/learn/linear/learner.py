@@ -1,0 +1,322 @@
+"""Rows that are learned into weights, block by block: the space of the linear perceptron."""
+
+import hashlib
+import math
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from novikoff.data.examples import Block, Examples
+from novikoff.data.narrow import narrow, used_columns
+from novikoff.data.order import POOL, Order, block_order, given_order, random_order
+from novikoff.engine.linear import Rule, Updates, multiclass_epoch
+from novikoff.engine.rounding import UNIT_ROUNDOFF
+from novikoff.engine.rows import Rows, folded_squares, longest_square
+from novikoff.engine.slack import Ahead
+from novikoff.learn.class_weights import ExampleWeights, multiplied_squares, weights_of_rows
+from novikoff.learn.cycles import MOST_COUNTED, Cycle, next_look, vanishes
+from novikoff.learn.epochs import Epochs, Learner, Watch
+from novikoff.learn.linear.memory import LinearMemory, decider
+from novikoff.learn.linear.vote import Ballot, LinearMistakes
+from novikoff.learn.run import Stopped
+from novikoff.options import Readout, Tie
+
+# Between two calls of a kernel the clock is read and Ctrl-C is heard.
+STEPS_PER_CALL = 1 << 16
+
+# How many entries to keep among the columns that have weights, where not all columns have.
+HELD_ENTRIES = 1 << 24
+
+
+@dataclass
+class LinearLearner(Learner):
+    """Examples that are added coordinate by coordinate: the space of the linear perceptron.
+
+    Without a generator they come in the order given. To `keep` the mistakes, `parts` has them call by call, and `kept`
+    those that the memory has, too. R^2 grows as blocks are visited for the first time, which is enough: what it bounds
+    depends on examples that came already. A lead goes by `so_far`, the R^2 of the examples that were visited.
+    """
+
+    examples: Examples
+    history: LinearMemory
+    tie: Tie
+    generator: np.random.Generator | None
+    max_iter: int | None
+    keep: bool = False
+    lead: float = 0.0
+    parts: list[LinearMistakes] = field(default_factory=list)
+    kept: list[LinearMistakes] = field(default_factory=list)
+    measured: set[int] = field(default_factory=set)
+    met: set[int] = field(default_factory=set)
+    narrow: dict[int, Rows] = field(default_factory=dict)
+    ahead: dict[int, Ahead] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.epochs = Epochs(self.examples.n_rows)
+        self.keep = self.keep or self.history.ballots is not None
+        self.began = self.history.examples
+        self.so_far = self.history.longest
+        self.mistaken = np.zeros(self.examples.n_rows, dtype=np.bool_)
+        self.weighted = self.history.class_weights is not None or self.examples.weights is not None
+        self.history.weighted = self.history.weighted or self.weighted
+        repeats = self.generator is None and self.max_iter != 1 and not self.weighted
+        self.returning = CountedRows.of(self.examples, self.history) if repeats else None
+
+    def measure(self, block: Block) -> None:
+        """Let the longest row of a block count, and refuse numbers that cannot be learned from."""
+        if block.first in self.measured:
+            return
+        try:
+            longest = longest_square(block.rows, self.history.constant)
+            if self.weighted:
+                longest = float(self._lengths(block).max(initial=0.0))
+            self.history.longest = max(self.history.longest, longest)
+        except ValueError as error:
+            if self.examples.n_blocks == 1:
+                raise
+            raise ValueError(f"in the block of rows that begins with row {block.first}: {error}") from error
+        self.measured.add(block.first)
+
+    def _narrowed(self, block: Block) -> Block:
+        """A block among the columns that have weights. Looking these up takes longer than learning, so what has few
+        entries is kept."""
+        if self.history.columns is None:
+            return block
+        rows = self.narrow.get(block.first)
+        if rows is None:
+            rows = self.history.fitting(block.rows)
+            if sum(part.n_entries for part in self.narrow.values()) + rows.n_entries <= HELD_ENTRIES:
+                self.narrow[block.first] = rows
+        return block._replace(rows=rows)
+
+    def wrong(self, examples: Examples, readout: Readout) -> NDArray[np.bool_]:
+        self._log()
+        decides = decider(self.history, readout)
+
+        def wrong(block: Block) -> NDArray[np.bool_]:
+            if examples is self.examples:
+                self.measure(block)
+            return decides.classes(block.rows) != examples.places_of(block.labels)
+
+        return np.concatenate([wrong(block) for block in examples.blocks()])
+
+    def error_weights(self, examples: Examples) -> NDArray[np.float64] | None:
+        weights, own = self.history.class_weights, examples.weights
+        if weights is None:
+            return own
+        return weights_of_rows(weights, np.concatenate([examples.places_of(b.labels) for b in examples.blocks()]), own)
+
+    def counts(self, readout: Readout, stopped: Stopped) -> dict[str, Any]:
+        wrong = self.wrong(self.examples, readout)
+        mixed = self.examples.n_blocks > 1 or self.examples.n_rows > POOL
+        return {
+            "errors": int(wrong.sum()),
+            "order": "given" if self.generator is None else "mixed" if mixed else "random",
+            "mistaken_rows": int(self.mistaken.sum()),
+            "errors_elsewhere": int((wrong & ~self.mistaken).sum()),
+            "encoded": self.examples.is_encoded,
+        }
+
+    def settle(self) -> None:
+        """After the first epoch without a mistake, examples that were visited nevertheless do not count."""
+        if self.epochs.flawless is not None:
+            self.history.examples = self.began + (self.epochs.flawless + 1) * self.epochs.n_rows
+        self._log()
+
+    def learn(self, watch: Watch) -> Stopped | None:
+        """Visit all blocks; several epochs at a time only with one block."""
+        if not self.examples.n_rows:  # of a shard, all rows may be held out
+            return None
+        epochs = self._epochs_at_once()
+        order = block_order(self.examples.n_blocks, self.generator)
+        found = (self._visit_block(number, epochs, watch) for number in order)
+        return next((stopped for stopped in found if stopped is not None), None)
+
+    def _epochs_at_once(self) -> int:
+        """How many epochs to order in one go: on few rows twice as many as before, because a call costs more than a
+        row. An epoch too many does no harm: after one without a mistake, nothing changes any more.
+        """
+        n_rows, done = self.examples.n_rows, self.epochs.begun
+        few = self.examples.n_blocks == 1 and n_rows <= POOL and not self.one_by_one
+        most = min(done + 1, max(1, STEPS_PER_CALL // n_rows)) if few else 1
+        if self.returning is not None:
+            most = min(most, next_look(done, n_rows) - done)
+        return most if self.max_iter is None else min(most, self.max_iter - done)
+
+    def _visit_block(self, number: int, epochs: int, watch: Watch) -> Stopped | None:
+        """On return the block is let go, before the next one is mapped."""
+        block = self.examples.block(number)
+        self.measure(block)
+        lengths = np.empty(0)
+        if self.lead and block.first not in self.met:  # a lead goes by the lengths of rows seen for the first time
+            self.met.add(block.first)
+            lengths = self._lengths(block)
+        block = self._narrowed(block)
+        rows, generator = block.rows, self.generator
+        if generator is None:
+            order = given_order(rows.n_rows, rows.ahead, epochs)
+        else:
+            order = random_order(rows.n_rows, generator, rows.bytes_per_row, epochs)
+        return self._visit(block, order, lengths, watch)
+
+    def _lengths(self, block: Block) -> NDArray[np.float64]:
+        """The squared lengths of rows, times their weights if they have some."""
+        return multiplied_squares(folded_squares(block.rows, self.history.constant), self._weights(block))
+
+    def _weights(self, block: Block) -> ExampleWeights:
+        """The numbers by which rows are multiplied, if they are."""
+        if not self.weighted:
+            return None
+        own = self.examples.weights
+        own = None if own is None else own[block.first : block.first + block.rows.n_rows]
+        return weights_of_rows(self.history.class_weights, self.examples.places_of(block.labels), own)
+
+    def _visit(self, block: Block, order: Order, lengths: NDArray[np.float64], watch: Watch) -> Stopped | None:
+        """Visit the rows in the given order, call by call."""
+        memory, (rows, labels, first) = self.history, block
+        memory.lead = max(memory.lead, float(self.lead))
+        sizes = math.sqrt(memory.vector_square) * math.sqrt(memory.step_square)
+        doubt = 4.0 * (rows.widest + 2) * UNIT_ROUNDOFF * sizes
+        rule = Rule(memory.constant, self.lead > 0 or self.tie == "mistake", doubt, float(self.lead))
+        binary, of_rows = memory.n_classes == 2, self._weights(block)
+        signs = labels * of_rows if binary and of_rows is not None else labels
+        amounts = np.empty(0) if of_rows is None else of_rows
+        weights, drift = _in_kernel_layout(memory, rows.is_sparse)
+        at = np.empty(min(STEPS_PER_CALL, len(order.visit)), dtype=np.uint32)
+        narrow = np.zeros(len(at), dtype=np.bool_)
+        rivals = np.empty(0 if binary else len(at), dtype=np.int64)
+        ahead = self._ahead_on(block, weights)
+        step = 0
+        while step < len(order.visit):
+            steps = slice(step, step + STEPS_PER_CALL)
+            visit = order.visit[steps]
+            found = Updates(at[: watch.patience(memory, STEPS_PER_CALL)], narrow, rivals)
+            rule = rule._replace(longest=self.so_far)
+            task = (rows.matrix, signs, Order(visit, order.soon[steps]), rule, lengths, memory.examples, memory.updates)
+            if binary:
+                seen, made = ahead.epoch(*task, weights, drift, found)
+            else:
+                seen, made = multiclass_epoch(*task, weights, drift, found, amounts)
+            self._meet(first, lengths, visit[:seen])
+            self.epochs.count(at[:made], seen, narrow[:made])
+            self._note(block, visit, at[:made], rivals[:made], amounts)
+            spared = int(np.count_nonzero(narrow[:made]))
+            memory.examples += seen
+            memory.mistakes += made - spared
+            memory.narrow += spared
+            step += seen
+            if (reason := watch.reason_to_stop(memory)) is not None:
+                return reason
+        return None
+
+    def _ahead_on(self, block: Block, weights: NDArray[np.float64]) -> Ahead:
+        """What looks ahead on a block; another pass over it begins."""
+        if block.first not in self.ahead:
+            how = {"shuffled": self.generator is not None, "weighted": self.weighted}
+            self.ahead[block.first] = Ahead(block.rows, n_rows_in_all=self.examples.n_rows, **how)
+        ahead = self.ahead[block.first]
+        ahead.begin(weights)
+        return ahead
+
+    def _meet(self, first: int, lengths: NDArray[np.float64], visited: NDArray[Any]) -> None:
+        """Let R grow with the rows that were visited. Where it did, the rows before were held to a smaller lead, and an
+        epoch without an update does not end the run; and the rows that it grew by have their say in what is learned."""
+        if not len(lengths):
+            return
+        before = np.maximum.accumulate(np.concatenate([[self.so_far], lengths[visited]]))
+        longer = visited[np.flatnonzero(np.diff(before))].astype(np.int64)
+        if len(longer):
+            self.mistaken[first + longer] = True
+            self.so_far, self.epochs.settled = float(before[-1]), 1
+
+    def _note(
+        self, block: Block, visited: NDArray[Any], at: NDArray[Any], rivals: NDArray[Any], amounts: NDArray[np.float64]
+    ) -> None:
+        rows = block.first + visited[at].astype(np.int64)
+        self.mistaken[rows] = True
+        if self.returning is not None:
+            self.returning.count(rows, rivals)
+        if not self.keep or not len(at):
+            return
+        labels, times = block.labels[visited[at]], self.history.examples + at.astype(np.int64)
+        if not len(rivals):  # two classes, labelled -1 and +1: each is the other's rival
+            labels, rivals = (labels + 1) // 2, (1 - labels) // 2
+        right, wrong = labels.astype(np.int64), rivals.astype(np.int64)
+        of_each = amounts[visited[at]] if len(amounts) else np.ones(len(rows))
+        self.parts.append(LinearMistakes(rows, times, right, wrong, of_each))
+
+    def _log(self) -> None:
+        """Bring the mistakes so far to the memory, if there is to be a vote."""
+        if self.history.ballots is not None and self.parts:
+            self.history.ballots.append(Ballot.of(self.examples, LinearMistakes.joined(self.parts)))
+        self.kept.extend(self.parts)
+        self.parts.clear()
+
+    def mistakes(self) -> LinearMistakes | None:
+        return LinearMistakes.joined([*self.kept, *self.parts]) if self.keep else None
+
+
+def _in_kernel_layout(memory: LinearMemory, sparse: bool) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The memory's own arrays as a kernel wants them; sparse rows meet the weights of all classes side by side."""
+    if memory.n_classes == 2:
+        return memory.weights[0], memory.drift[0]
+    if not sparse:
+        memory.weights, memory.drift = np.ascontiguousarray(memory.weights), np.ascontiguousarray(memory.drift)
+        return memory.weights, memory.drift
+    memory.weights, memory.drift = np.asfortranarray(memory.weights), np.asfortranarray(memory.drift)
+    return memory.weights.T, memory.drift.T
+
+
+Numbers = NDArray[np.int64]
+
+
+class CountedRows:
+    """How often each row was a mistake; with more than two classes, against each rival."""
+
+    def __init__(self, examples: Examples, memory: LinearMemory) -> None:
+        self.examples, self.memory = examples, memory
+        self.n_rivals = 1 if memory.n_classes <= 2 else memory.n_classes
+        self.counts = np.zeros(examples.n_rows * self.n_rivals, dtype=np.int64)
+
+    @classmethod
+    def of(cls, examples: Examples, memory: LinearMemory) -> "CountedRows | None":
+        """None if there are too many to count."""
+        return cls(examples, memory) if examples.n_rows * memory.n_classes <= MOST_COUNTED else None
+
+    def count(self, rows: Numbers, rivals: Numbers) -> None:
+        np.add.at(self.counts, rows if self.n_rivals == 1 else rows * self.n_rivals + rivals, 1)
+
+    def weights_hash(self) -> int:
+        digest = hashlib.blake2b(self.memory.weights.tobytes(), digest_size=8).digest()
+        return int.from_bytes(digest, "big")  # the same in every process, so that a run can go on in another
+
+    def count_anew(self) -> None:
+        self.counts[:] = 0
+
+    def cancelled(self, since: int, until: int, watch: Watch) -> Cycle | None:
+        places = np.flatnonzero(self.counts)
+        times, (rows, rivals) = self.counts[places], np.divmod(places, self.n_rivals)
+        block = self.examples.take(rows)
+        labels = block.labels.astype(np.int64)
+        if self.n_rivals == 1:
+            is_zero, names = self._vanish(block.rows, labels * times, watch), None
+        else:  # for the weights of each class: added where it is the right one, subtracted where it is the rival
+            signs = ((labels == c).astype(np.int64) - (rivals == c) for c in range(self.n_rivals))
+            is_zero = all(self._vanish(block.rows, sign * times, watch) for sign in signs)
+            names = tuple(self.examples.classes[rivals].tolist())
+        return Cycle(since, until, tuple(rows.tolist()), tuple(times.tolist()), names) if is_zero else None
+
+    def _vanish(self, rows: Rows, times: Numbers, watch: Watch) -> bool:
+        """Whether rows, each so many times, add up to exactly 0, and it is known before it gets late."""
+        if self.memory.constant and times.sum() != 0:
+            return False
+        if not rows.is_sparse:
+            pairs = ((column, times) for column in rows.as_array().T)
+        else:
+            columns = narrow(rows, used_columns([rows])).as_scipy().tocsc()
+            parts = (slice(*ends) for ends in pairwise(columns.indptr.tolist()))
+            pairs = ((columns.data[part], times[columns.indices[part]]) for part in parts)
+        return all(not watch.is_over() and vanishes(values.tolist(), own.tolist()) for values, own in pairs)
