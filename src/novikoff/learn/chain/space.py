@@ -31,136 +31,20 @@ from numpy.typing import NDArray
 
 from novikoff.data.held_out import HeldOut
 from novikoff.data.order import POOL, random_order
-from novikoff.engine.chain import Demand, Drift, sequence_epoch
-from novikoff.engine.emissions import FIRST_POOL, MOST_LABELS, MOST_PLACES, Emissions, FoundEntries, twice_as_long
+from novikoff.engine.chain import Demand, sequence_epoch
+from novikoff.engine.emissions import MOST_LABELS, FoundEntries
 from novikoff.engine.threads import over_rows
-from novikoff.engine.viterbi import Links, Scratch, Weights, best_paths, label_sequences, searched
+from novikoff.engine.viterbi import Scratch, Weights, best_paths, label_sequences, searched
 from novikoff.features.tokens import Tokens
+from novikoff.learn.chain.memory import ChainMemory
 from novikoff.learn.cycles import MOST_COUNTED, Cycle
 from novikoff.learn.epochs import RECORDED_EPOCHS, Epochs, Learner, Watch, Watcher
 from novikoff.learn.fit import Fitted, Space, fit
-from novikoff.learn.history import GuessedMistakes, History
+from novikoff.learn.history import GuessedMistakes
 from novikoff.learn.run import Run, Stopped
 from novikoff.options import Options
 
 TOKENS_PER_CALL = 1 << 15
-# Room that most corpora do with. Zeros take no memory before they are touched, but a pool that grows is there twice.
-PLACES_PER_FEATURE = 8
-
-
-@dataclass
-class ChainMemory(History):
-    """What a chain remembers: the sum of its mistakes, and the drift from which the average follows.
-
-    `is_whole` if all features are whole numbers, so that nothing that was compared was rounded.
-    """
-
-    weights: Weights
-    drift: Drift
-    mistakes: int = 0
-    is_whole: bool = True
-
-    @classmethod
-    def empty(
-        cls, n_features: int, n_labels: int, allowed: NDArray[np.bool_] | None = None, *, rows: bool = False
-    ) -> "ChainMemory":
-        """Nothing learned yet; links that are not `allowed` (labels and the outside, squared) stay forbidden.
-
-        With `rows`, every feature has a weight for every label from the beginning.
-        """
-        table = np.zeros((n_labels + 1, n_labels + 1))
-        if allowed is not None:
-            table[~allowed] = -np.inf
-        room = min(max(FIRST_POOL, PLACES_PER_FEATURE * n_features), MOST_PLACES)
-        emissions = Emissions.rows(n_features, n_labels) if rows else Emissions.none(n_features, room)
-        drift = Drift(np.zeros(emissions.values.size), np.zeros_like(table))
-        return cls(Weights(emissions, Links.of(table)), drift)
-
-    def moved(
-        self,
-        columns: NDArray[np.int64],
-        labels: NDArray[np.int64],
-        n_features: int,
-        allowed: NDArray[np.bool_],
-        *,
-        room: bool,
-    ) -> "ChainMemory":
-        """The same memory, its features and labels numbered otherwise, perhaps among more.
-
-        `allowed` are the links of these labels. With `room`, there is some for more weights.
-        """
-        emissions, drift = self.weights.emissions, self.drift.emissions
-        old, places = emissions.places((emissions.values != 0.0) | (drift != 0.0))
-        n_labels, features = len(allowed) - 1, columns[old]
-        numbers = labels[emissions.labels[places]]
-        keys = (features << 16) | numbers
-        if np.any(keys[1:] < keys[:-1]):
-            order = np.argsort(keys, kind="stable")
-            features, numbers, places = features[order], numbers[order], places[order]
-        counts = np.bincount(features, minlength=n_features)
-        pools = [Emissions.of_entries(n_labels, counts, numbers, part[places]) for part in (emissions.values, drift)]
-        if room:
-            most = min(max(FIRST_POOL, PLACES_PER_FEATURE * n_features), MOST_PLACES)
-            pools = [pool.with_room(most) for pool in pools]
-        ends = np.append(labels, n_labels)
-        tables = [np.zeros(allowed.shape), np.zeros(allowed.shape)]
-        tables[0][~allowed] = -np.inf
-        for table, before in zip(tables, (self.weights.links.table, self.drift.links), strict=True):
-            table[np.ix_(ends, ends)] = before
-        return replace(self, weights=Weights(pools[0], Links.of(tables[0])), drift=Drift(pools[1].values, tables[1]))
-
-    @property
-    def allowed(self) -> NDArray[np.bool_]:
-        """Which label may follow which, the outside being the last."""
-        return np.isfinite(self.weights.links.table)
-
-    def copy(self) -> "ChainMemory":
-        """A memory of its own, to learn on with while this one stays as it is."""
-        weights = Weights(self.weights.emissions.copy(), self.weights.links.copy())
-        return replace(self, weights=weights, drift=Drift(*(part.copy() for part in self.drift)))
-
-    def make_room(self) -> None:
-        """More room for weights of features."""
-        self.weights = self.weights._replace(emissions=self.weights.emissions.longer())
-        self.drift = self.drift._replace(emissions=twice_as_long(self.drift.emissions))
-
-    @property
-    def n_labels(self) -> int:
-        return self.weights.n_labels
-
-    @property
-    def weights_length(self) -> float:
-        """||w||, of all weights that are not forbidden.
-
-        Not by BLAS, whose threads would go on spinning, and whose sum depends on their number.
-        """
-        links = self.weights.links.table[np.isfinite(self.weights.links.table)]
-        squares = (float(np.einsum("i,i->", part, part)) for part in (self.weights.emissions.used, links))
-        return math.hypot(*map(math.sqrt, squares))
-
-    @property
-    def terms(self) -> int:
-        return self.weights.emissions.used.size + self.weights.links.table.size
-
-    def margin_at_least(self, lead: float) -> float:
-        return super().margin_at_least(lead) if self.is_whole else 0.0
-
-    def read_out(self, readout: Any) -> Weights:
-        """The weights to predict with: the last ones, or the sum of the weights after each sequence.
-
-        The average is that sum over the `divisor`. The sum is not rounded where features are whole numbers, so label
-        sequences that are equally good have equal scores, and the first of them wins.
-        """
-        if readout == "last" or not self.examples:
-            return self.weights
-        emissions, links = self.weights
-        values = emissions.used * self.examples
-        values -= self.drift.emissions[: len(values)]
-        return Weights(emissions._replace(values=values), Links.of(links.table * self.examples - self.drift.links))
-
-    def divisor(self, readout: Any) -> int:
-        """How many weight vectors the weights to predict with are the sum of."""
-        return max(self.examples, 1) if readout == "average" else 1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -313,20 +197,18 @@ class ChainLearner(Learner):
         }
         if self.cost:
             return found
-        mistaken = np.zeros(len(wrong), dtype=np.bool_)
-        mistaken[self.mistakes().rows] = True
+        mistaken = np.unique(self.mistakes().rows)
         return found | {
             "order": "given" if self.generator is None else "mixed" if len(wrong) > POOL else "random",
-            "mistaken_rows": int(mistaken.sum()),
-            "errors_elsewhere": int((wrong & ~mistaken).sum()),
+            "mistaken_rows": len(mistaken),
+            "errors_elsewhere": int(wrong.sum() - wrong[mistaken].sum()),
         }
 
     def learn(self, watch: Watch) -> Stopped | None:
         """Learn every sequence once, call by call; between two calls the clock is read and Ctrl-C is heard."""
-        memory, tokens = self.history, self.tokens
-        order = np.arange(tokens.n_sequences, dtype=np.uint64)
-        if self.generator is not None:
-            order = random_order(tokens.n_sequences, self.generator).visit.astype(np.uint64)
+        memory, tokens, n = self.history, self.tokens, self.tokens.n_sequences
+        visit = np.arange(n) if self.generator is None else random_order(n, self.generator).visit
+        order = visit.astype(np.uint64)
         scratch = _room(memory.n_labels, tokens)
         at, longest = np.empty(len(order), dtype=np.int64), np.full(2, memory.longest)
         narrow = np.zeros(len(order), dtype=np.bool_)
@@ -354,8 +236,9 @@ class ChainLearner(Learner):
             self.which.extend(part[at[:made]].astype(np.int64).tolist())
             if self.guesses is not None and made:  # of the only sequence of the call
                 self.guesses.append(scratch.path[: int(np.diff(tokens.starts)[int(part[0])])].astype(np.int64))
-            memory.narrow += int(narrow[:made].sum())
-            memory.mistakes += made - int(narrow[:made].sum())
+            spared = int(narrow[:made].sum())
+            memory.narrow += spared
+            memory.mistakes += made - spared
             memory.examples += len(part)
             memory.longest = float(longest[0] if memory.is_whole else longest[1])
             step = stop
