@@ -169,6 +169,8 @@ def _lead(examples: Any, options: Options, space: "Space") -> tuple[float, int]:
 
     A lead goes with a number of epochs: in a trial that has fewer, it is smaller by as much.
     """
+    import numpy as np  # learners of plain Python do without it
+
     if not leads_tried(examples, options.epochs, space.shards):
         return 0.0, 0
     trial = Trial.of(examples, options.epochs, space.shards)
@@ -185,15 +187,8 @@ def _lead(examples: Any, options: Options, space: "Space") -> tuple[float, int]:
             learner = space.learner(some, how)
             run_or_raise(learner, how)
             learner.settle()
-            weights = learner.error_weights(judging)
-            wrong[lead].append(learner.wrong(judging, options.readout) * (1.0 if weights is None else weights))
-    return trial.best({lead: _joined(parts) for lead, parts in wrong.items()}), len(trial.leads)
-
-
-def _joined(parts: "list[NDArray[Any]]") -> "NDArray[Any]":
-    import numpy as np  # learners of plain Python do without it
-
-    return np.concatenate(parts)
+            wrong[lead].append(learner.wrong(judging, options.readout) * learner.error_weights(judging))
+    return trial.best({lead: np.concatenate(parts) for lead, parts in wrong.items()}), len(trial.leads)
 
 
 def _errors_by_epoch(examples: Any, options: Options, space: "Space") -> list[int]:

@@ -212,8 +212,8 @@ class Learner:
         return int(self.wrong(examples, readout).sum())
 
     def error_weights(self, examples: Any) -> Any:
-        """By how much an error on each of some examples counts, if not by 1."""
-        return None
+        """By how much an error on each of some examples counts."""
+        return 1.0
 
     def counts(self, readout: Any, stopped: Stopped) -> dict[str, Any]:
         """What the record has to know of the examples: errors on them, and what follows for new ones."""

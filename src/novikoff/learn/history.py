@@ -11,9 +11,9 @@ is *narrow*, and no mistake; mistakes and narrow ones are *updates*, and k count
 """
 
 import math
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
-from typing import Any, Self
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any, ClassVar, Self
 
 from novikoff.engine.rounding import UNIT_ROUNDOFF, down, root_up, up
 from novikoff.learn.run import Run, Stopped
@@ -21,9 +21,20 @@ from novikoff.learn.run import Run, Stopped
 
 @dataclass(frozen=True)
 class Mistakes:
-    """Mistakes in order, by row."""
+    """Mistakes in order, by row, and what else is known of each; all are whole numbers, but for `FLOATS`."""
 
     rows: Any
+
+    FLOATS: ClassVar[tuple[str, ...]] = ()
+
+    @classmethod
+    def joined(cls, parts: Sequence[Self]) -> Self:
+        """One after the other."""
+        import numpy as np  # learners of plain Python do without it
+
+        none = {field.name: np.empty(0, np.float64 if field.name in cls.FLOATS else np.int64) for field in fields(cls)}
+        columns = {name: [empty, *(getattr(part, name) for part in parts)] for name, empty in none.items()}
+        return cls(**{name: np.concatenate(column) for name, column in columns.items()})
 
     def numbered(self, numbers: Any) -> Self:
         """The same mistakes, their rows numbered otherwise."""

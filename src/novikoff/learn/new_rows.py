@@ -1,6 +1,6 @@
-"""What a run says about rows to come: how often will it be wrong on new rows of the same kind?
+"""What a run says about new rows of the same kind: how often will it be wrong?
 
-Every statement names the predictor of which it speaks, and what it assumes. All assume that the rows are independent
+Every statement names its predictor, and what it assumes. All assume that the rows are independent
 draws from one source, and that new rows come from there, too. Scaling, selecting or choosing anything by the same rows
 beforehand breaks that, and no statement can know of it. What the run itself let its rows choose, it knows: of the ways
 to learn that they chose from, each has its share of the doubt. docs/how-to/new_rows.md has the derivations.

@@ -77,7 +77,7 @@ class Proved(Happened):
 
     `margin_at_most` is the free fact of the proof: the sum w of k updates has <w, u> >= k gamma for every unit u that
     separates with margin gamma, so gamma <= ||w||/k. It needs no convergence, and it is rounded outwards (infinite
-    before the first). `radius` is R, the longest example seen, rounded up. With a bias both speak of the folded
+    before the first). `radius` is R, the longest example seen, rounded up. With a bias both are those of the folded
     examples; with more than two classes of Kesler's margin, ||W|| = 1, whose bound is 2 (R/gamma)^2. Of mixed weights,
     `mixed_mistakes` stands in the place of k.
 
@@ -105,7 +105,7 @@ class Proved(Happened):
 
     @property
     def has_length(self) -> bool:
-        """Whether there are lengths and margins to speak of; a kernel that is not positive definite has none."""
+        """Whether there are lengths and margins; a kernel that is not positive definite has none."""
         return not math.isinf(self.radius)
 
 

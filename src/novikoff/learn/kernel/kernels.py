@@ -24,9 +24,7 @@ Floats = NDArray[np.float64]
 KERNELS = ("linear", "poly", "rbf", "laplacian", "sigmoid", "precomputed")
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Points
-# ---------------------------------------------------------------------------------------------------------------------
+# -- points ------------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -146,30 +144,28 @@ class GrowingPoints:
     width: int = -1
 
     def extend(self, points: Points) -> None:
+        """Add points of the same kind."""
         if isinstance(points, Objects):
             self.items.extend(points.items)
-        elif isinstance(points, Entries):
-            self.parts = self.parts or [GrowingArray.empty(np.int64)]
-            self.parts[0].extend(points.places)
+            return
+        new: tuple[NDArray[Any], ...]
+        if isinstance(points, Entries):
+            new = (points.places,)
         elif points.rows.is_sparse:
-            self._extend_sparse(points)
+            data, indices, indptr = points.rows.matrix
+            used, before = slice(int(indptr[-1])), np.uint64(self.parts[1].length if self.parts else 0)
+            new = points.squares, data[used], indices[used].astype(np.uint64), indptr[1:].astype(np.uint64) + before
         else:
-            self.width = points.rows.n_columns
-            self.parts = self.parts or [GrowingArray.empty(np.float64), GrowingArray.empty(np.float64, self.width)]
-            self.parts[0].extend(points.squares)
-            self.parts[1].extend(points.rows.matrix)
-
-    def _extend_sparse(self, points: Vectors) -> None:
-        data, indices, indptr = points.rows.matrix
-        self.width = points.rows.n_columns
+            new = points.squares, points.rows.matrix
         if not self.parts:
-            self.parts = [GrowingArray.empty(kind) for kind in (np.float64, np.float64, np.uint64, np.uint64)]
-            self.parts[3].extend(np.zeros(1, dtype=np.uint64))
-        squares, numbers, columns, ends = self.parts
-        ends.extend(indptr[1:].astype(np.uint64) + np.uint64(numbers.length))
-        squares.extend(points.squares)
-        numbers.extend(data[: int(indptr[-1])])
-        columns.extend(indices[: int(indptr[-1])])
+            kinds = (np.float64 if part.dtype.kind == "f" else part.dtype for part in new)
+            self.parts = [GrowingArray.empty(kind, *part.shape[1:]) for kind, part in zip(kinds, new, strict=True)]
+            if len(new) == 4:
+                self.parts[3].extend(np.zeros(1, dtype=np.uint64))
+        if isinstance(points, Vectors):
+            self.width = points.rows.n_columns
+        for part, more in zip(self.parts, new, strict=True):
+            part.extend(more)
 
     def points(self, matrix: Floats | None = None) -> Points:
         """What is on the shelf; examples known by their products need the matrix of these."""
@@ -189,9 +185,7 @@ class GrowingPoints:
         return Vectors(as_rows(stacked), squares)
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Kernels
-# ---------------------------------------------------------------------------------------------------------------------
+# -- kernels -----------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -336,9 +330,7 @@ def _power(values: Floats, degree: int) -> Floats:
     return values
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# From what a user has
-# ---------------------------------------------------------------------------------------------------------------------
+# -- from what a user has ----------------------------------------------------------------------------------------------
 
 
 def make_kernel(

@@ -309,9 +309,9 @@ class KernelLearner(Learner):
         self.settle()
         return np.asarray(predicted(decide(self.history, examples.points, readout)) != examples.places)
 
-    def error_weights(self, examples: PointExamples) -> Floats | None:
+    def error_weights(self, examples: PointExamples) -> Any:
         weights = self.history.class_weights
-        return None if weights is None else weights[examples.places]
+        return 1.0 if weights is None else weights[examples.places]
 
     def _known_errors(self, readout: Readout) -> int | None:
         """How many rows the read-out gets wrong, if their scores are known without computing one."""

@@ -53,14 +53,7 @@ class KernelMistakes(Mistakes):
     signs: Floats
     support: Numbers
 
-    @classmethod
-    def joined(cls, parts: "list[KernelMistakes]") -> "KernelMistakes":
-        none = np.empty(0, dtype=np.int64)
-
-        def column(name: str) -> Any:
-            return np.concatenate([none, *(getattr(part, name) for part in parts)])
-
-        return cls(column("rows"), column("times"), column("classes"), column("signs").astype(float), column("support"))
+    FLOATS = ("signs",)
 
 
 @dataclass
@@ -120,7 +113,7 @@ class KernelMemory(History):
 
     @property
     def makes_claims(self) -> bool:
-        """Whether the theorem speaks of this run: a kernel that is a product, and no mistake ever forgotten."""
+        """Whether the theorem holds for this run: a kernel that is a product, and no mistake ever forgotten."""
         return self.kernel.is_definite and self.budget is None
 
     @property
@@ -148,7 +141,7 @@ class KernelMemory(History):
         return root_up(self.longest + doubt) if self.kernel.is_definite else math.inf
 
     def lengths(self) -> Iterable[tuple[int, float]]:
-        """Every class has its own separator, against the rest; nothing is claimed where the theorem does not speak.
+        """Every class has its own separator, against the rest; nothing is claimed where the theorem does not hold.
 
         If ||w||^2 comes out negative the kernel is no product in any space, and nothing is claimed, either.
         """
@@ -220,7 +213,7 @@ class ClassBallot(NamedTuple):
 
 
 def read_out(memory: KernelMemory, readout: Readout) -> Floats:
-    """The coefficients that speak: the last ones, or the average (a vote has none of its own)."""
+    """The coefficients that predict: the last ones, or the average (a vote has none of its own)."""
     return memory.coefficients.array if readout == "last" else memory.average()
 
 

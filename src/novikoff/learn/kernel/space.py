@@ -93,13 +93,11 @@ def kernel_perceptron(
 ) -> Fitted:
     """The batch perceptron with a kernel: epochs until one makes no mistake, or a limit is reached.
 
-    What was asked for are fields of `KernelSpace` (kernel, gamma, degree, coef0, kernel_params, budget)
-    and options of `novikoff.options`. With a `lead` an example is also added if y <w, phi(x)> is at most lead R^2, R^2
-    being the largest K(x, x) so far; every class against the rest has that lead.
-
-    Labels are -1 and +1, or 0, 1, ... with more than two classes. With `min_margin` it stops as soon as ||w||/k is
-    below that for some class, which proves that no separator of that class has that margin. After Ctrl-C what was
-    learned so far is returned, with `Stopped.INTERRUPTED` in the record. Without y, X is `Examples`, which have labels.
+    What was asked for are fields of `KernelSpace` (kernel, gamma, degree, coef0, kernel_params, budget) and options of
+    `novikoff.options`. With a `lead` an example is also added if y <w, phi(x)> is at most lead R^2, R^2 being the
+    largest K(x, x) so far; every class against the rest has that lead. Labels are -1 and +1, or 0, 1, ... with more
+    than two classes. With `min_margin` it stops as soon as ||w||/k is below that for some class, which proves that no
+    separator of that class has that margin. Without y, X is `Examples`, which have labels.
 
     Rows that are held out are not used for anything, not even for gamma="scale". A `class_weight` multiplies the
     examples of every class by a number: phi(x) becomes c phi(x), and R^2 the largest c^2 K(x, x).
@@ -151,7 +149,7 @@ def learn_online(
     """Learn the rows in the order given, once, into `memory`.
 
     If anything is wrong with rows or labels, `memory` is not changed; what comes out of a kernel can be wrong later, so
-    hand in a `copy` to be safe. A precomputed matrix cannot be learned in parts: rows to come have no products with
+    hand in a `copy` to be safe. A precomputed matrix cannot be learned in parts: new rows have no products with
     those before.
     """
     check_options(tie=tie, lead=lead)

@@ -103,11 +103,10 @@ class LinearLearner(Learner):
 
         return np.concatenate([wrong(block) for block in examples.blocks()])
 
-    def error_weights(self, examples: Examples) -> NDArray[np.float64] | None:
-        weights, own = self.history.class_weights, examples.weights
-        if weights is None:
-            return own
-        return weights_of_rows(weights, np.concatenate([examples.places_of(b.labels) for b in examples.blocks()]), own)
+    def error_weights(self, examples: Examples) -> Any:
+        places = np.concatenate([examples.places_of(block.labels) for block in examples.blocks()])
+        weights = weights_of_rows(self.history.class_weights, places, examples.weights)
+        return 1.0 if weights is None else weights
 
     def counts(self, readout: Readout, stopped: Stopped) -> dict[str, Any]:
         wrong = self.wrong(self.examples, readout)
@@ -223,7 +222,7 @@ class LinearLearner(Learner):
 
     def _meet(self, first: int, lengths: NDArray[np.float64], visited: NDArray[Any]) -> None:
         """Let R grow with the rows that were visited. Where it did, the rows before were held to a smaller lead, and an
-        epoch without an update does not end the run; and the rows that it grew by have their say in what is learned."""
+        epoch without an update does not end the run; and the rows by which it grew are among those that decided it."""
         if not len(lengths):
             return
         before = np.maximum.accumulate(np.concatenate([[self.so_far], lengths[visited]]))

@@ -153,7 +153,7 @@ def _moved(weights: NDArray[np.float64], places: NDArray[np.int64], n_columns: i
 
 
 def read_out(memory: LinearMemory, readout: Readout) -> NDArray[np.float64]:
-    """The weights that speak: the last ones, or the average (a vote has no weights of its own).
+    """The weights that predict: the last ones, or the average (a vote has no weights of its own).
 
     They are those of `memory.columns`, the bias last; `written_out` has one for every column there is.
     """

@@ -38,12 +38,7 @@ class LinearMistakes(Mistakes):
     wrong: NDArray[np.int64]
     amounts: NDArray[np.float64]
 
-    @classmethod
-    def joined(cls, parts: "Sequence[LinearMistakes]") -> "LinearMistakes":
-        def column(name: str, kind: Any = np.int64) -> Any:
-            return np.concatenate([np.empty(0, dtype=kind), *(getattr(part, name) for part in parts)])
-
-        return cls(column("rows"), column("times"), column("right"), column("wrong"), column("amounts", np.float64))
+    FLOATS = ("amounts",)
 
     def renamed(self, places: Sequence[int]) -> "LinearMistakes":
         """The same mistakes after class c has become class `places[c]`."""

@@ -43,7 +43,7 @@ KEPT, AHEAD = 511 / 512, 3.0
 # What ends a quick loop: an unknown label, a string, a label that cannot be hashed, an x that is no mapping.
 NOT_QUICK = (LookupError, TypeError, AttributeError, ValueError, ArithmeticError)
 
-# Where nothing is known of the examples to come, weights are not put in a row that is longer than this.
+# Where nothing is known of later examples, weights are not put in a row that is longer than this.
 LONGEST_ROW = 1024
 
 SMALLEST_NORMAL = sys.float_info.min
@@ -242,7 +242,7 @@ class OnlineMemory(History):
         that it is not.
 
         Sums of products are in doubt by their number times |w| |x|, distances by |w|^2 + |x|^2 (`weights`), and squares
-        may underflow. That is settled for some updates to come, too.
+        may underflow. That is settled for some later updates, too.
         """
         updates = self.mistakes + self.narrow
         self._settled_until = updates + updates // 4

@@ -62,7 +62,7 @@ class OnlinePerceptron(OnlineMemory):
     tie : whether a score of 0 is a "mistake", the theorem's own rule, or is to "predict" +1.
     classes : the labels, if they are known beforehand; else each is learned when it first appears.
     scale : whether numbers are learned in standard deviations from their mean, as far as both are known by then
-        (`RunningScales`), so that no column drowns the others because of its unit. R, gamma and the theorem then speak
+        (`RunningScales`), so that no column dominates the others by its unit. R, gamma and the theorem are then those
         of the points as they were scaled when they were learned, and weights are per deviation.
     half_life : with readout="recent", after how many examples weights count half as much in the mean.
     lead : an example is learned unless it is right by more than lead R^2 (of many classes, ahead of the best other one
@@ -182,9 +182,8 @@ class OnlinePerceptron(OnlineMemory):
         Asked before `learn_one`, which adds the example to the weights of `y` and subtracts it from those of this.
         """
         example = self.scaled_one(x)
-        scores = [dot(weights, example) for weights in self._weights]
-        both = dict(zip(self.classes, scores if len(self.classes) > 2 else [-scores[0], scores[0]], strict=False))
-        return max((label for label in both if label != y), key=both.__getitem__, default=None)
+        of_class = dict(zip(self.classes, self._class_scores(example), strict=False))
+        return max((label for label in of_class if label != y), key=of_class.__getitem__, default=None)
 
     def learn_many(self, examples: Iterable[Mapping[Any, Any]], labels: Iterable[Hashable]) -> int:
         """Learn examples in the order given, exactly as `learn_one` would, and return the number of mistakes.
@@ -223,16 +222,12 @@ class OnlinePerceptron(OnlineMemory):
         if not self.classes_are_fixed:
             raise ValueError("what is judged as served needs classes=[...] from the start: no label may be new later")
         example = self.scaled_one(x)
-        scores = [dot(weights, example) for weights in self._weights]
-        if len(self.classes) == 2:
-            first = int(scores[0] >= 0.0)
-            second, ahead = 1 - first, abs(scores[0])
-        else:
-            first = scores.index(max(scores))
-            second = _best_other(scores, first)
-            ahead = scores[first] - scores[second]
+        scores = self._class_scores(example)
+        first = int(scores[1] >= 0.0) if self._labels.signs else scores.index(max(scores))
+        second = _best_other(scores, first)
+        ahead = scores[first] - scores[second]
         sure = ahead > 0.0 or (self.tie == "predict" and not self.lead)
-        narrow = sure and self.lead > 0.0 and ahead <= self._asked_lead(self._square_with(example))
+        narrow = sure and self.lead > 0.0 and ahead <= 2.0 * self.lead * self._square_with(example)
         point = dict(example) if self.scale else None
         return Served(self.classes[first], self.classes[second], sure, self.updates, point, narrow)
 
@@ -255,23 +250,21 @@ class OnlinePerceptron(OnlineMemory):
         example = as_numbers(x)
         self._labels.check(y)
         waited = self.updates - served.mistakes
-        places, said = self._labels.places, {served.first, served.second}
-        if waited < 0 or len(said) < 2 or not said <= places.keys():
+        said = {served.first, served.second}
+        if waited < 0 or len(said) < 2 or not said <= self._labels.places.keys():
             raise ValueError(f"{served!r} was not served by this model")
         if self._scales is not None:
             if served.point is None or served.point.keys() != example.keys():
                 raise ValueError(f"{served!r} has no point, or that of another example, and this model scales")
             self._scales.learn(example)
-            example = as_numbers(served.point)  # what the bound speaks of is what was served
+            example = as_numbers(served.point)  # the bound is that of what was served
         if self.examples >= self._trial_at:
             self._hold_trial(example, y)
         mistake = y != served.first or not served.sure
         narrow = served.narrow and not mistake
         self._let_r_grow(example)
         if mistake or narrow:
-            rival = served.second if y == served.first else served.first
-            signs = self._labels.signs
-            self._add_to(example, [(0, signs[y])] if signs else [(places[y], 1.0), (places[rival], -1.0)])
+            self._add_to(example, y, served.second if y == served.first else served.first)
             self.waited += waited
         self._count(mistake, narrow)
         return mistake
@@ -353,37 +346,29 @@ class OnlinePerceptron(OnlineMemory):
     def _learn(self, example: Mapping[Any, Any], y: Hashable) -> tuple[bool, bool]:
         """Add an example if it is a mistake, or else narrow, and say which."""
         self._let_r_grow(example)
-        scores = [dot(weights, example) for weights in self._weights]
-        if self._labels.signs:
-            sign = self._labels.signs[y]
-            mistake, narrow = self._judged(sign * scores[0], wins_ties=sign > 0.0)
-            where = [(0, sign)]
-        elif len(scores) > 2:
-            right = self._labels.places[y]
-            rival = _best_other(scores, right)
-            mistake, narrow = self._judged(scores[right] - scores[rival], wins_ties=right < rival)
-            where = [(right, 1.0), (rival, -1.0)]
-        else:
+        if len(self.classes) < 2:
             return False, False  # one label alone is nothing to be mistaken about
+        scores, right = self._class_scores(example), self._labels.places[y]
+        rival = _best_other(scores, right)
+        # Of two the second wins ties, of more the first.
+        wins_ties, ahead = (right < rival) != bool(self._labels.signs), scores[right] - scores[rival]
+        mistake = is_added(ahead, 0.0, self.tie == "mistake" or self.lead > 0.0, wins_ties)
+        narrow = not mistake and self.lead > 0.0 and is_added(ahead, 2.0 * self.lead * self._square, True, False)
         if mistake or narrow:
-            self._add_to(example, where)
+            self._add_to(example, y, self.classes[rival])
         return mistake, narrow
 
-    def _add_to(self, example: Mapping[Any, Any], where: list[tuple[int, float]]) -> None:
+    def _class_scores(self, example: Mapping[Any, Any]) -> list[float]:
+        """The score of every class by the last weights; of two, one is the other's with the opposite sign."""
+        scores = [dot(weights, example) for weights in self._weights]
+        return [-scores[0], scores[0]] if self._labels.signs else scores
+
+    def _add_to(self, example: Mapping[Any, Any], y: Hashable, rival: Hashable) -> None:
         """Add an example to its class, with its sign, and subtract it from its rival, if that has its own weights."""
-        for place, sign in where:
+        signs, places = self._labels.signs, self._labels.places
+        for place, sign in [(0, signs[y])] if signs else [(places[y], 1.0), (places[rival], -1.0)]:
             self._add(place, example, sign)
-        self.rival = self.classes[where[1][0]] if len(where) > 1 else None
-
-    def _judged(self, ahead: float, wins_ties: bool) -> tuple[bool, bool]:
-        """Whether an example that is ahead of its rival by so much is a mistake, or else narrow."""
-        ties_are_mistakes = self.tie == "mistake" or self.lead > 0.0
-        mistake = is_added(ahead, 0.0, ties_are_mistakes, wins_ties)
-        return mistake, not mistake and self.lead > 0.0 and is_added(ahead, self._asked_lead(self._square), True, False)
-
-    def _asked_lead(self, square: float) -> float:
-        """By how much an example must be ahead: lead R^2, or, of Kesler's vectors, twice that."""
-        return self.lead * (square if self._labels.signs else 2.0 * square)
+        self.rival = None if signs else rival
 
 
 class Round(NamedTuple):

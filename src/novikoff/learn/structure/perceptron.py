@@ -17,7 +17,7 @@ from novikoff.learn.model import LearnedModel, NamedWeight
 from novikoff.learn.run import Run, Stopped
 from novikoff.learn.structure.memory import FeatureWeights, StructureMemory
 from novikoff.learn.structure.space import AnyStructure, Pairs, StructureLearner, StructureSearch, Violation, same
-from novikoff.options import MaxIter, Options, Readout
+from novikoff.options import DECLARED, MaxIter, Options, Readout
 from novikoff.say.runs import why_not_converged
 from novikoff.say.words import counted
 
@@ -126,18 +126,10 @@ class StructuredPerceptron:
         loss: Callable[[Any, Any], float] | None = None,
         violation: Violation | None = None,
     ) -> None:
-        self.features = features
-        self.decode = decode
-        self.readout = readout
-        self.max_iter = max_iter
-        self.shuffle = shuffle
-        self.random_state = random_state
-        self.min_margin = min_margin
-        self.time_limit = time_limit
-        self.held_out = held_out
+        self.features, self.decode, self.loss, self.violation = features, decode, loss, violation
+        self.readout, self.max_iter, self.shuffle, self.random_state = readout, max_iter, shuffle, random_state
+        self.min_margin, self.time_limit, self.held_out = min_margin, time_limit, held_out
         self.record_mistakes = record_mistakes
-        self.loss = loss
-        self.violation = violation
 
     # -- learning -----------------------------------------------------------------------------------------------------
 
@@ -148,9 +140,9 @@ class StructuredPerceptron:
         what was learned so far, and the interrupt is raised again; the training errors are then not counted. Any other
         failure leaves the model as it was.
         """
-        search, pairs = self._checked(), _paired(xs, ys)
+        (search, options), pairs = self._checked(), _paired(xs, ys)
         chance = _chance(self.random_state) if self.shuffle else None
-        learned = fit(Pairs.of(pairs), AnyStructure(search, chance), self._options(), watch=watch)
+        learned = fit(Pairs.of(pairs), AnyStructure(search, chance), options, watch=watch)
         self._keep(learned.memory, search, learned.mistakes, learned.run)
         if learned.run.stopped is Stopped.INTERRUPTED:
             raise KeyboardInterrupt
@@ -163,7 +155,7 @@ class StructuredPerceptron:
         A call that fails leaves the model as it was. After Ctrl-C it holds the examples before, and the interrupt is
         raised again; a second one leaves the model as it was.
         """
-        search, pairs = self._checked(), _paired(xs, ys)
+        (search, _), pairs = self._checked(), _paired(xs, ys)
         memory = self.model_.memory if hasattr(self, "model_") else StructureMemory()
         space = StructureLearner(memory, search, Pairs.of(pairs), keep=self.record_mistakes, before=memory.examples)
         watch = Watch()
@@ -208,7 +200,7 @@ class StructuredPerceptron:
 
     def predict(self, xs: Iterable[Any]) -> list[Any]:
         """The best structure of every input, as the read-out has it."""
-        search, weights = self._checked(), self.to_model().deciding_weights
+        (search, _), weights = self._checked(), self.to_model().deciding_weights
         return [search.best(weights, x, row) for row, x in enumerate(xs)]
 
     def predict_one(self, x: Any) -> Any:
@@ -236,16 +228,14 @@ class StructuredPerceptron:
         return self.to_model().record
 
     @property
-    def mistake_rows_(self) -> list[int]:
+    def mistake_rows_(self) -> Any:
         """The rows of all mistakes, in order, if they were to be recorded."""
-        rows: list[int] = self._recorded("mistake_rows")
-        return rows
+        return self._recorded("mistake_rows")
 
     @property
-    def mistake_guesses_(self) -> list[Any]:
+    def mistake_guesses_(self) -> Any:
         """What was guessed in their place."""
-        guesses: list[Any] = self._recorded("mistake_guesses")
-        return guesses
+        return self._recorded("mistake_guesses")
 
     @property
     def search_errors_(self) -> int:
@@ -273,21 +263,15 @@ class StructuredPerceptron:
             state = f"{counted(memory.mistakes, 'mistake')} on {counted(memory.examples, 'example')}"
         return f"StructuredPerceptron({', '.join(shown)}): {state}"
 
-    def _checked(self) -> StructureSearch:
-        """The search, if all choices make sense."""
-        self._options()
-        return StructureSearch(self.features, self.decode, self.loss, self.violation)
-
-    def _options(self) -> Options:
-        """The options of learning, checked."""
+    def _checked(self) -> tuple[StructureSearch, Options]:
+        """The search and the options of learning, if all choices make sense."""
         _check_readout(self.readout)
-        names = ("readout", "max_iter", "shuffle", "min_margin", "time_limit", "held_out", "record_mistakes")
-        own = {name: getattr(self, name) for name in names}
-        return Options(**own, random_state=self.random_state)
+        own = {name: getattr(self, name) for name in PARAMETERS if name in DECLARED}
+        return StructureSearch(self.features, self.decode, self.loss, self.violation), Options(**own)
 
 
 def _warn_unless_converged(model: StructuredPerceptron, astray: int) -> None:
-    """Whoever asked for convergence and did not get it is told why, and what to do next."""
+    """Warn where convergence was asked for and not reached, with the reason and what to do next."""
     run = model.run_
     what = why_not_converged(run, model.readout, model.min_margin)
     if run.stopped is Stopped.NO_MISTAKES and astray:

@@ -82,18 +82,17 @@ class StructureSearch:
             told = {} if self.loss is None else {"gold": gold}
             yield gold, (self.best(weights, x, row, **told),)
             return
-        steps = 0
+        step, what = None, f"decode(weights, x, gold=...) of example {row} yielded"
         for step in self.best(weights, x, row, gold=gold):
             try:
                 part, beam = step
                 beam[0]
             except (TypeError, ValueError, LookupError):
-                what = f"decode(weights, x, gold=...) of example {row} yielded {step!r}"
-                raise ValueError(f"{what}; yield pairs (prefix of gold, [best prefix, next best, ...])") from None
+                how = "yield pairs (prefix of gold, [best prefix, next best, ...])"
+                raise ValueError(f"{what} {step!r}; {how}") from None
             yield part, beam
-            steps += 1
-        if not steps:
-            raise ValueError(f"decode(weights, x, gold=...) of example {row} yielded nothing; yield a pair a step")
+        if step is None:
+            raise ValueError(f"{what} nothing; yield a pair a step")
 
     def _compared(self, weights: FeatureWeights, x: Any, gold: Any, guess: Any, row: int) -> RivalStructure:
         """The difference between gold and a guess, and what the weights say of it."""
