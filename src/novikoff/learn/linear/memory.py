@@ -3,7 +3,7 @@
 Nothing here learns: `novikoff.learn.linear.space` changes a memory, and predictions, proofs and records read it.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -218,14 +218,35 @@ def predicted(score: NDArray[np.float64]) -> NDArray[np.int64]:
 class Decider:
     """What a read-out decides by: its scores before they are divided by the number of examples.
 
-    Scores of whole numbers are exact that way, and a score of 0 is 0; after a division it may be a little below. What
-    `decide` returns are other scores, in less time, of which the same classes are the best.
+    Scores of whole numbers are exact that way, and a score of 0 is 0; after a division it may be a little below. A vote
+    before the first mistake is that of the zero vector.
     """
 
-    score: Callable[[Rows], NDArray[np.float64]]
-    decide: Callable[[Rows], NDArray[np.float64]]
+    memory: LinearMemory
+    weights: NDArray[np.float64]
     divisor: float = 1.0
-    has_rate: bool = True
+    is_vote: bool = False
+
+    def score(self, rows: Rows) -> NDArray[np.float64]:
+        """The scores, each added up in column order."""
+        memory = self.memory
+        longest_square(rows, memory.constant)  # says which number is not finite, if one is not
+        if not self.is_vote or not memory.ballots:
+            return scores(memory.fitting(rows), self.weights, memory.constant)
+        counts = {"examples": memory.examples, "n_classes": memory.n_classes}
+        return votes(memory.ballots[0], rows, constant=memory.constant, lead=memory.lead, **counts)
+
+    def decide(self, rows: Rows) -> NDArray[np.float64]:
+        """Other scores, in less time, of which the same classes are the best."""
+        memory = self.memory
+        if self.is_vote and memory.ballots:
+            return self.score(rows)
+        if memory.columns is not None:
+            longest_square(rows, memory.constant)
+        found = rough_scores(memory.fitting(rows), self.weights, memory.constant)
+        if not np.isfinite(found).all():  # a number that is not finite shows in the scores
+            longest_square(rows, memory.constant)
+        return found
 
     def classes(self, rows: Rows) -> NDArray[np.int64]:
         """The class number of every row."""
@@ -233,7 +254,7 @@ class Decider:
 
     def shown(self, scores: NDArray[np.float64], eta0: float = 1.0) -> NDArray[np.float64]:
         """Scores as they are shown: those of the read-out times the learning rate, or the fraction of the votes."""
-        rate = eta0 if self.has_rate else 1.0
+        rate = 1.0 if self.is_vote else eta0
         if rate == self.divisor:
             return scores
         return divided(scores, self.divisor, rate)
@@ -249,41 +270,15 @@ def divided(scores: NDArray[np.float64], divisor: float, rate: float = 1.0) -> N
 
 def decider(memory: LinearMemory, readout: Readout) -> Decider:
     """What gives rows their scores: the read-out is prepared once, for however many pieces they come in."""
-    if readout != "vote":
-        weights, divisor = (memory.weights, 1) if readout == "last" else (memory.summed(), max(memory.examples, 1))
-        return _by_weights(memory, weights, float(divisor))
+    if readout == "last":
+        return Decider(memory, memory.weights)
+    if readout == "average":
+        return Decider(memory, memory.summed(), float(max(memory.examples, 1)))
     if memory.ballots is None:
         raise ValueError('a vote needs the mistakes, and they were not kept: learn with readout="vote" from the start')
-    if not memory.ballots:  # so far the zero vector has all votes
-        return _by_weights(memory, memory.weights, has_rate=False)
     if len(memory.ballots) > 1:
         memory.ballots[:] = [Ballot.joined(memory.ballots)]
-    ballot = memory.ballots[0]
-
-    def cast(rows: Rows) -> NDArray[np.float64]:
-        longest_square(rows, memory.constant)  # says which number is not finite, if one is not
-        counts = {"examples": memory.examples, "n_classes": memory.n_classes}
-        return votes(ballot, rows, constant=memory.constant, lead=memory.lead, **counts)
-
-    return Decider(cast, cast, has_rate=False)
-
-
-def _by_weights(
-    memory: LinearMemory, weights: NDArray[np.float64], divisor: float = 1.0, has_rate: bool = True
-) -> Decider:
-    def score(rows: Rows) -> NDArray[np.float64]:
-        longest_square(rows, memory.constant)
-        return scores(memory.fitting(rows), weights, memory.constant)
-
-    def decide(rows: Rows) -> NDArray[np.float64]:
-        if memory.columns is not None:
-            longest_square(rows, memory.constant)
-        found = rough_scores(memory.fitting(rows), weights, memory.constant)
-        if not np.isfinite(found).all():  # a number that is not finite shows in the scores
-            longest_square(rows, memory.constant)
-        return found
-
-    return Decider(score, decide, divisor, has_rate)
+    return Decider(memory, memory.weights, is_vote=True)
 
 
 def resized(memory: LinearMemory, n_columns: int) -> LinearMemory:
