@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from novikoff.features.templates import read_templates as read_templates
     from novikoff.keep.models import load as load
     from novikoff.keep.models import save as save
-    from novikoff.learn.linear.descent import batch_descent as batch_descent
-    from novikoff.learn.linear.descent import perceptron_criterion as perceptron_criterion
-    from novikoff.learn.linear.descent import stochastic_descent as stochastic_descent
+    from novikoff.learn.linear.notes import batch_descent as batch_descent
+    from novikoff.learn.linear.notes import perceptron_criterion as perceptron_criterion
+    from novikoff.learn.linear.notes import stochastic_descent as stochastic_descent
     from novikoff.learn.measures import ChunkScores as ChunkScores
     from novikoff.learn.measures import score_chunks as score_chunks
     from novikoff.learn.new_rows import Generalisation as Generalisation
@@ -101,7 +101,7 @@ _NAMES = {
     "features.templates": "default_templates read_templates",
     "keep.models": "load save",
     "learn.measures": "ChunkScores score_chunks",
-    "learn.linear.descent": "batch_descent perceptron_criterion stochastic_descent",
+    "learn.linear.notes": "batch_descent perceptron_criterion stochastic_descent",
     "learn.new_rows": "Generalisation Statement",
     "learn.online.perceptron": "OnlinePerceptron predict_reveal_learn",
     "learn.review": "Review",

@@ -20,8 +20,7 @@ from novikoff import (
     save,
 )
 from novikoff.learn.chain.space import Replayed
-from novikoff.learn.cycles import LOOKED_AT, ROWS_PER_LOOK, next_look
-from novikoff.learn.epochs import RECORDED_EPOCHS, Epochs, Watch
+from novikoff.learn.epochs import LOOKED_AT, RECORDED_EPOCHS, ROWS_PER_LOOK, Epochs, Watch, next_look
 from novikoff.learn.kernel.space import kernel_perceptron
 from novikoff.learn.linear.space import perceptron
 from novikoff.say import runs as say

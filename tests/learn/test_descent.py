@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from novikoff.learn.linear.descent import batch_descent, perceptron_criterion, stochastic_descent
+from novikoff.learn.linear.notes import batch_descent, perceptron_criterion, stochastic_descent
 from novikoff.learn.linear.space import perceptron
 
 WHOLE = st.integers(-5, 5)

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from novikoff import Perceptron
+from novikoff.learn.linear.notes import SHOWN_STEPS
 from novikoff.learn.linear.space import perceptron
-from novikoff.learn.linear.worked import SHOWN_STEPS
 
 X = [[-1, 2], [1, 0], [1, 1], [-1, 0], [-1, -2], [1, -1]]
 Y = [-1, 1, 1, -1, -1, 1]

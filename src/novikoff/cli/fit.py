@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from novikoff.data.reading import Reader
     from novikoff.features.encode import Encoding
     from novikoff.learn.fit import Fitted
-    from novikoff.learn.linear.worked import WorkedRun
+    from novikoff.learn.linear.notes import WorkedRun
     from novikoff.learn.model import Classifier
     from novikoff.learn.review import Review
     from novikoff.learn.run import Run

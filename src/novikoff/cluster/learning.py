@@ -17,12 +17,11 @@ from novikoff.cluster.rounds import MIXINGS, MixedRounds, Mixing, Mixture, Passe
 from novikoff.features.scaling import table_scale
 from novikoff.keep.layout import Arrays, FileParts, read, write
 from novikoff.learn.choosing import leads_tried
-from novikoff.learn.cycles import Cycle
 from novikoff.learn.epochs import Epochs
 from novikoff.learn.fit import fit as learn_fit
 from novikoff.learn.fit import settled
 from novikoff.learn.linear.model import LinearModel
-from novikoff.learn.run import Stopped
+from novikoff.learn.run import Cycle, Stopped
 from novikoff.options import Options
 
 if TYPE_CHECKING:

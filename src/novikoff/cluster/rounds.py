@@ -27,12 +27,11 @@ from numpy.typing import NDArray
 from novikoff.cluster.agreeing import Cluster
 from novikoff.cluster.worker import Change, Learning, Passed
 from novikoff.engine.rounding import UNIT_ROUNDOFF, down, up
-from novikoff.learn.cycles import Cycle, Lookout
-from novikoff.learn.epochs import Epochs, Learner, Watch
+from novikoff.learn.epochs import Epochs, Learner, Lookout, Watch
 from novikoff.learn.fit import Space
 from novikoff.learn.linear.learner import CountedRows
 from novikoff.learn.linear.memory import LinearMemory, Mixed
-from novikoff.learn.run import Stopped
+from novikoff.learn.run import Cycle, Stopped
 from novikoff.options import Options, Readout
 from novikoff.prove.exact.floats import root_down
 

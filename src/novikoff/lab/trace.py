@@ -19,9 +19,9 @@ from novikoff.lab.walk import (
     walk_of,
     weights_along,
 )
-from novikoff.learn.cycles import Cycle
-from novikoff.learn.linear.descent import batch_descent, perceptron_criterion
 from novikoff.learn.linear.memory import LinearMemory, predicted, read_out
+from novikoff.learn.linear.notes import batch_descent, perceptron_criterion
+from novikoff.learn.run import Cycle
 from novikoff.options import Readout
 from novikoff.prove.run.bounds import lift_inseparable
 from novikoff.prove.run.follow import FollowedProof, follow_proof

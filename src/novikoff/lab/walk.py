@@ -14,14 +14,13 @@ from numpy.typing import NDArray
 from novikoff.engine.rows import as_rows
 from novikoff.features.fold import fold_bias
 from novikoff.lab.state import Floats, State, lifted
-from novikoff.learn.cycles import Cycle
 from novikoff.learn.kernel import space as kernel
 from novikoff.learn.kernel.kernels import KernelFunction, Vectors
 from novikoff.learn.kernel.memory import KernelMemory
 from novikoff.learn.kernel.memory import decide as kernel_decide
 from novikoff.learn.linear import space as linear
 from novikoff.learn.linear.memory import LinearMemory, decider, scores
-from novikoff.learn.run import Stopped
+from novikoff.learn.run import Cycle, Stopped
 from novikoff.options import Readout
 
 Numbers = NDArray[np.int64]

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from novikoff.engine.rounding import UNIT_ROUNDOFF, down
-from novikoff.learn.cycles import Cycle
 from novikoff.say import runs as say
+from novikoff.say.words import cancelling
 
 if TYPE_CHECKING:
-    from novikoff.learn.linear.worked import WorkedRun
+    from novikoff.learn.linear.notes import WorkedRun
     from novikoff.learn.new_rows import Generalisation
 
 
@@ -25,6 +25,27 @@ class Stopped(enum.Enum):
     INTERRUPTED = enum.auto()
     CYCLE = enum.auto()
     VALIDATION = enum.auto()
+
+
+@dataclass(frozen=True)
+class Cycle:
+    """Mistakes that add up to 0: distinct `rows`, and how many `times` each was made.
+
+    With more than two answers a row may be there several times, each time against another of the `rivals`. The weights
+    after `since` and after `until` epochs are the same.
+
+    >>> print(Cycle(1, 2, (0, 1, 2), (1, 1, 2)))
+    rows (the first is 0) cancel exactly: 1 x row 0 + 1 x row 1 + 2 x row 2 = 0
+    """
+
+    since: int
+    until: int
+    rows: tuple[int, ...]
+    times: tuple[int, ...]
+    rivals: tuple[Any, ...] | None = None
+
+    def __str__(self) -> str:
+        return cancelling(self.rows, self.times, self.rivals)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -163,6 +184,6 @@ class Run(Proved):
 
         `mistake_rows` are the mistakes in order, which `record_mistakes=True` keeps.
         """
-        from novikoff.learn.linear.worked import worked
+        from novikoff.learn.linear.notes import worked
 
         return worked(X, y, mistake_rows, self.updates_per_epoch, self.examples, fit_intercept)

@@ -37,11 +37,10 @@ from novikoff.engine.threads import over_rows
 from novikoff.engine.viterbi import Scratch, Weights, best_paths, label_sequences, searched
 from novikoff.features.tokens import Tokens
 from novikoff.learn.chain.memory import ChainMemory
-from novikoff.learn.cycles import MOST_COUNTED, Cycle
-from novikoff.learn.epochs import RECORDED_EPOCHS, Epochs, Learner, Watch, Watcher
+from novikoff.learn.epochs import MOST_COUNTED, RECORDED_EPOCHS, Epochs, Learner, Watch, Watcher
 from novikoff.learn.fit import Fitted, Space, fit
 from novikoff.learn.history import GuessedMistakes
-from novikoff.learn.run import Run, Stopped
+from novikoff.learn.run import Cycle, Run, Stopped
 from novikoff.options import Options
 
 TOKENS_PER_CALL = 1 << 15

@@ -12,7 +12,6 @@ from novikoff.data.order import POOL, random_order
 from novikoff.engine.gram import DOUBT, FULL, RULED_OUT, Pass, visit_block
 from novikoff.engine.sums import exact_sum
 from novikoff.learn.class_weights import multiplied_squares, weights_of_rows
-from novikoff.learn.cycles import Cycle
 from novikoff.learn.epochs import Epochs, Learner, Watch
 from novikoff.learn.kernel.kernels import (
     Entries,
@@ -27,7 +26,7 @@ from novikoff.learn.kernel.kernels import (
 )
 from novikoff.learn.kernel.memory import KernelMemory, KernelMistakes, Numbers, are_close, blocks_of, decide
 from novikoff.learn.linear.memory import predicted
-from novikoff.learn.run import Stopped
+from novikoff.learn.run import Cycle, Stopped
 from novikoff.options import Readout, Tie
 
 # How many examples are learned at a time: enough for the matrix products to be fast, few enough for their own kernel

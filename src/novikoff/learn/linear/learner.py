@@ -17,11 +17,10 @@ from novikoff.engine.rounding import UNIT_ROUNDOFF
 from novikoff.engine.rows import Rows, folded_squares, longest_square
 from novikoff.engine.slack import Ahead
 from novikoff.learn.class_weights import ExampleWeights, multiplied_squares, weights_of_rows
-from novikoff.learn.cycles import MOST_COUNTED, Cycle, next_look, vanishes
-from novikoff.learn.epochs import Epochs, Learner, Watch
+from novikoff.learn.epochs import MOST_COUNTED, Epochs, Learner, Watch, next_look, vanishes
 from novikoff.learn.linear.memory import LinearMemory, decider
 from novikoff.learn.linear.vote import Ballot, LinearMistakes
-from novikoff.learn.run import Stopped
+from novikoff.learn.run import Cycle, Stopped
 from novikoff.options import Readout, Tie
 
 # Between two calls of a kernel the clock is read and Ctrl-C is heard.

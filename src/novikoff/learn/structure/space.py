@@ -21,11 +21,10 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
 
 from novikoff.features.names import PLAIN_NUMBERS, as_numbers
-from novikoff.learn.cycles import Cycle
 from novikoff.learn.epochs import Epochs, Learner, Watch
 from novikoff.learn.fit import Space
 from novikoff.learn.history import GuessedMistakes
-from novikoff.learn.run import Stopped
+from novikoff.learn.run import Cycle, Stopped
 from novikoff.learn.structure.memory import FeatureWeights, RivalStructure, StructureMemory, length_up
 from novikoff.options import Options
 

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from novikoff.data.examples import Examples
 from novikoff.learn.kernel.model import KernelModel
 from novikoff.learn.linear.model import LinearModel
+from novikoff.learn.linear.notes import SHOWN_STEPS, WIDEST, WorkedRun
 from novikoff.learn.linear.vote import LinearMistakes
-from novikoff.learn.linear.worked import SHOWN_STEPS, WIDEST, WorkedRun
 from novikoff.learn.model import Classifier
 from novikoff.prove.run.bounds import FreundSchapireBound
 from novikoff.prove.run.follow import FollowedProof, follow_proof
