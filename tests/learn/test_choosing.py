@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from novikoff.data.held_out import HeldOut
 from novikoff.engine.rows import as_rows
 from novikoff.learn import choosing
-from novikoff.learn.choosing import FEWEST_ROWS, FOLDS, MOST_CHOSEN, SMALL, TINY, Trial, leads_tried, leads_within
+from novikoff.learn.choosing import FEWEST_ROWS, FOLDS, MOST_CHOSEN, SMALL, TINY, Trial, leads_tried
 from novikoff.learn.fit import settled
 from novikoff.learn.kernel.space import kernel_perceptron
 from novikoff.learn.linear.files import learn_from
@@ -138,7 +138,7 @@ def test_the_chosen_lead_is_that_of_a_run_that_was_told_it(learner):
     X, y = noisy()
     chosen = learner(X, y, max_iter=10, random_state=0)
     told = learner(X, y, max_iter=10, lead=chosen.run.lead, random_state=0)
-    assert chosen.run.lead in leads_within(10, small=True)
+    assert chosen.run.lead in Trial.within(10, small=True).leads
     assert replace(chosen.run, leads_tried=0) == told.run
     assert (chosen.run.leads_tried, told.run.leads_tried) == (3, 0)
     assert f"Lead {chosen.run.lead:.4g}, chosen on" in str(chosen.run)
@@ -307,6 +307,6 @@ def test_too_few_rows_have_no_leads_to_choose_from():
     class Rows:
         n_rows, n_columns = FEWEST_ROWS, 3
 
-    assert leads_tried(Rows(), 30) == leads_within(30)
+    assert leads_tried(Rows(), 30) == Trial.within(30).leads
     Rows.n_rows -= 1
     assert leads_tried(Rows(), 30) == ()

@@ -8,7 +8,7 @@ from scipy import sparse
 from sklearn.metrics import balanced_accuracy_score
 
 from novikoff import KernelPerceptron, Perceptron, Steps, certify, follow_proof, load, mistake_bound, save
-from novikoff.learn.choosing import leads_within
+from novikoff.learn.choosing import Trial
 from novikoff.learn.linear.files import learn_from
 from novikoff.learn.linear.space import perceptron
 from novikoff.learn.run import Stopped
@@ -210,7 +210,8 @@ def test_errors_on_a_heavy_class_count_by_its_weight_when_a_lead_is_chosen(kind)
     y = (generator.random(800) < 0.1).astype(int)
     X = generator.normal(size=(800, 10)) + 0.6 * y[:, None]
     model = kind(class_weight="balanced", lead="auto", random_state=0).fit(X, y)
-    by_hand = {lead: kind(class_weight="balanced", lead=lead, random_state=0).fit(X, y) for lead in leads_within(30)}
+    leads = Trial.within(30).leads
+    by_hand = {lead: kind(class_weight="balanced", lead=lead, random_state=0).fit(X, y) for lead in leads}
     weighted = {lead: balanced_accuracy_score(y, one.predict(X)) for lead, one in by_hand.items()}
     assert weighted[model.lead_] >= max(weighted.values()) - 0.03
 

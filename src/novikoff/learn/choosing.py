@@ -45,28 +45,6 @@ ERRORS_APART = 2.0
 SHARE_OF_TIME = 0.4
 
 
-def leads_within(max_iter: int | None, shards: int = 1, *, small: bool = False) -> tuple[float, ...]:
-    """The leads to choose from if there are so many epochs: none, a quarter, and one that these epochs can make use of.
-
-    An epoch adds an example at most once, so after E epochs its own part of its score is at most E R^2. If most
-    examples do not reach the lead in time, all of them are added over and over, and that is all. A sixth of E did well
-    on generated texts, for 1 to 20 epochs, and a quarter on tables. Where the weights of several shards are mixed, a
-    round adds an example by its share only, and what it can reach is less by as much. Small tables try one more.
-
-    >>> leads_within(12), leads_within(3), leads_within(1000), leads_within(12, shards=4)
-    ((0.0, 0.25, 2.0), (0.0, 0.25, 0.5), (0.0, 0.25, 4.0), (0.0, 0.25, 0.5))
-    >>> leads_within(30, small=True), leads_within(1)
-    ((0.0, 0.25, 1.0, 4.0), (0.0, 0.16666666666666666))
-    """
-    largest = _largest(max_iter, shards)
-    usual = USUAL_LEADS if small else USUAL_LEADS[:1]
-    return (0.0, *(lead for lead in usual if lead < largest), largest)
-
-
-def _largest(max_iter: int | None, shards: int) -> float:
-    return min(MOST_CHOSEN, (USUAL_EPOCHS if max_iter is None else max_iter) / EPOCHS_PER_LEAD) / shards
-
-
 @dataclass(frozen=True)
 class Trial:
     """How leads are tried: in folds, or on a `share` of the rows, as many of which judge; for how many epochs.
@@ -84,19 +62,33 @@ class Trial:
 
     @classmethod
     def within(cls, max_iter: int | None, shards: int = 1, *, small: bool = False) -> "Trial":
-        """So much that trying costs less than learning, but for small tables.
+        """None, a quarter, and a lead that so many epochs can make use of; trying them costs less than learning.
+
+        An epoch adds an example at most once, so after E epochs its own part of its score is at most E R^2. If most
+        examples do not reach the lead in time, all of them are added over and over, and that is all. A sixth of E did
+        well on generated texts, for 1 to 20 epochs, and a quarter on tables. Where the weights of several shards are
+        mixed, a round adds an example by its share only, and what it can reach is less by as much. Small tables try one
+        more, for as many epochs as are learned.
 
         >>> Trial.within(15).epochs, Trial.within(15).leads, Trial.within(15).tried
         (4, (0.0, 0.25, 2.5), (0.0, 0.25, 0.6666666666666666))
+        >>> Trial.within(1000).leads, Trial.within(12, shards=4).leads, Trial.within(30, small=True).leads
+        ((0.0, 0.25, 4.0), (0.0, 0.25, 0.5), (0.0, 0.25, 1.0, 4.0))
         >>> Trial.within(1).share, Trial.within(30, small=True).epochs
         (0.15, 30)
         """
-        leads, epochs = leads_within(max_iter, shards, small=small), USUAL_EPOCHS if max_iter is None else max_iter
+
+        def largest(epochs: int) -> float:
+            return min(MOST_CHOSEN, epochs / EPOCHS_PER_LEAD) / shards
+
+        epochs = USUAL_EPOCHS if max_iter is None else max_iter
+        usual = USUAL_LEADS if small else USUAL_LEADS[:1]
+        leads = (0.0, *(lead for lead in usual if lead < largest(epochs)), largest(epochs))
         if small:
             return cls(leads, leads, epochs, folds=FOLDS)
         most = SHARE_OF_EPOCHS * epochs
         epochs = max(1, math.floor(most))
-        tried = tuple(min(lead, _largest(epochs, shards)) for lead in leads)
+        tried = tuple(min(lead, largest(epochs)) for lead in leads)
         return cls(leads, tried, epochs, 0.5 * min(1.0, most), errors_apart=ERRORS_APART)
 
     @classmethod
@@ -130,25 +122,12 @@ class Trial:
         return min(fewest, key=lambda lead: (fewest[lead], lead))
 
 
-@dataclass(frozen=True)
-class Chosen:
-    """What was chosen: the options of the run that is to follow, and what its record says of it."""
+def choose(examples: Any, options: Options, space: "Space") -> tuple[Options, dict[str, Any]]:
+    """The options of the run that is to follow, and what its record says of the choice.
 
-    options: Options
-    counts: Mapping[str, Any]
-    by_validation: bool = False
-
-    def reason(self, stopped: Stopped) -> Stopped:
-        """Why a run ended, if the number of its epochs was chosen."""
-        return Stopped.VALIDATION if self.by_validation and stopped is Stopped.MAX_ITER else stopped
-
-
-def choose(examples: Any, options: Options, space: "Space") -> Chosen:
-    """First the lead, if that is to be chosen, then the number of epochs; each trial is a run of which nothing stays.
-
-    Where the weights of some shards are mixed, leads are smaller.
+    First the lead, if that is to be chosen, then the number of epochs; each trial is a run of which nothing stays.
     """
-    began, asked, counts = now(), options, dict[str, Any]()
+    began, counts = now(), dict[str, Any]()
     if options.lead == "auto":
         lead, counts["leads_tried"] = _lead(examples, options, space)
         options = replace(options, lead=lead)
@@ -156,7 +135,7 @@ def choose(examples: Any, options: Options, space: "Space") -> Chosen:
         errors = _errors_by_epoch(examples, _with_time(_later(options, began), 0.5), space)
         options = replace(options, max_iter=errors.index(min(errors)) + 1)
         counts["validation_errors"] = tuple(errors)
-    return Chosen(_later(options, began), counts, options.max_iter != asked.max_iter)
+    return _later(options, began), counts
 
 
 def leads_tried(examples: Any, max_iter: int | None, shards: int = 1) -> tuple[float, ...]:

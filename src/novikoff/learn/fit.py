@@ -80,18 +80,20 @@ def fit(
     learned, judged = (examples, None) if part is None else examples.parted(part)
     space = space.over(learned, options)
     options = settled(options, learned.n_rows, leads=space.leads, start=start)
-    chosen = choose(learned, options, space)
-    learner = space.learner(learned, chosen.options, start)
+    chosen, of_choice = choose(learned, options, space)
+    learner = space.learner(learned, chosen, start)
     learner.one_by_one = options.tol is not None
-    stopped = chosen.reason(run(learner, chosen.options, watch, progress))
+    stopped = run(learner, chosen, watch, progress)
+    if stopped is Stopped.MAX_ITER and chosen.max_iter != options.max_iter:
+        stopped = Stopped.VALIDATION
     learner.settle()
     counts = learner.counts(options.readout, stopped)
     if start is not None:  # the rows may have been learned before, and say nothing about new ones
         of_the_space = {part.name for part in fields(space.record)} - {part.name for part in fields(Run)}
         counts = {name: value for name, value in counts.items() if name in of_the_space | {"errors"}}
-    counts |= {**chosen.counts, **learner.epochs.recorded()}
+    counts |= {**of_choice, **learner.epochs.recorded()}
     if stopped is Stopped.NO_MISTAKES:
-        counts["margin_at_least"] = learner.history.margin_at_least(float(chosen.options.lead))
+        counts["margin_at_least"] = learner.history.margin_at_least(float(chosen.lead))
     mistakes = learner.mistakes()
     if judged is not None and part is not None:
         wrong = learner.wrong(judged, options.readout)
