@@ -7,7 +7,7 @@ to learn that they chose from, each has its share of the doubt. docs/how-to/new_
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from novikoff.engine.chances import (
@@ -50,8 +50,7 @@ class Statement:
     def in_words(self) -> str:
         """The numbers."""
         most = f"at most {in_percent(self.at_most)}"
-        known = most if self.wrong is None else f"about {about(self.wrong)} wrong, {most}"
-        known = known if self.wrong is not None else f"{known} wrong"
+        known = f"{most} wrong" if self.wrong is None else f"about {about(self.wrong)} wrong, {most}"
         sure = "in expectation" if self.confidence is None else f"{100.0 * self.confidence:.6g} %"
         return f"{known} ({sure})"
 
@@ -143,12 +142,11 @@ def _delivered(facts: "Facts", doubt: float) -> Statement | None:
     if (held_out := facts.held_out(doubt)) is not None:
         return held_out
     competing: list[Callable[[float], Statement | None]] = [facts.compressed]
-    competing += [facts.first_vote] if facts.delivers_first_vote else []
+    competing += [facts.first_vote] if facts.run.readout == "vote" and facts.run.epochs == 1 else []
     found = [statement for make in competing if (statement := make(doubt / len(competing))) is not None]
     if not found:
         return None
-    best = min(found, key=lambda statement: statement.at_most)
-    return Statement(best.name, best.predictor, best.assumes, best.at_most, 1.0 - doubt, best.wrong, best.at_least)
+    return replace(min(found, key=lambda statement: statement.at_most), confidence=1.0 - doubt)
 
 
 @dataclass(frozen=True)
@@ -182,11 +180,6 @@ class Facts:
         errors = self.run.validation_errors
         epochs = errors.index(min(errors)) + 1 if errors else 0
         return self._leads * max(1, epochs * (epochs + 1))
-
-    @property
-    def delivers_first_vote(self) -> bool:
-        """Whether what predicts is the vote of one pass."""
-        return self.run.readout == "vote" and self.run.epochs == 1
 
     def held_out(self, doubt: float) -> Statement | None:
         run = self.run
