@@ -43,7 +43,7 @@ class Kind:
 
     def accepts(self, value: Any) -> bool:
         """Whether a value is of this kind, `auto` and None left aside."""
-        raise NotImplementedError
+        return True
 
     def check(self, name: str, value: Any) -> None:
         """Raise ValueError for a value that the option cannot have."""
@@ -85,22 +85,6 @@ class Flag(Kind):
 
 
 @dataclass(frozen=True)
-class Whole(Kind):
-    """A whole number of at least 1, or within other bounds."""
-
-    says: str = "a whole number of at least 1"
-    low: int = 1
-    high: float = math.inf
-
-    @classmethod
-    def between(cls, low: int, high: int) -> "Whole":
-        return cls(f"a whole number from {low} to {high}", low=low, high=high)
-
-    def accepts(self, value: Any) -> bool:
-        return is_number(value) and self.low <= value <= self.high and value < math.inf and int(value) == value
-
-
-@dataclass(frozen=True)
 class Number(Kind):
     """A number within bounds, which may be open."""
 
@@ -119,6 +103,22 @@ class Number(Kind):
 
 
 @dataclass(frozen=True)
+class Whole(Number):
+    """A whole number of at least 1, or within other bounds."""
+
+    says: str = "a whole number of at least 1"
+    low: float = 1
+    is_open: bool = False
+
+    @classmethod
+    def between(cls, low: float, high: float) -> "Whole":
+        return cls(f"a whole number from {low} to {high}", low=low, high=high)
+
+    def accepts(self, value: Any) -> bool:
+        return super().accepts(value) and value < math.inf and int(value) == value
+
+
+@dataclass(frozen=True)
 class Fraction(Number):
     """A fraction of the rows: more than none, less than all. Rows may also be named by a `HeldOut`."""
 
@@ -134,9 +134,6 @@ class Anything(Kind):
     """Checked where it is used: it depends on the data, or on another library."""
 
     says: str = ""
-
-    def accepts(self, value: Any) -> bool:
-        return True
 
 
 def is_number(value: Any) -> bool:
