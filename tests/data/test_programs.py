@@ -90,7 +90,7 @@ def test_a_bound_is_what_it_says(tmp_path, lines, bounds):
 )
 def test_a_range_is_a_second_limit(tmp_path, row, extent, low, high):
     said, _ = model(tmp_path, SMALL.replace("BOUNDS", f"RANGES\n    RNG  {row}  {extent}\nBOUNDS"))
-    assert said._limits(row) == (low, high)
+    assert said.row_limits(row) == (low, high)
 
 
 @pytest.mark.parametrize("header", ["OBJSENSE\n    MAX\n", "OBJSENSE MAXIMIZE\n"])

@@ -9,10 +9,9 @@ import gzip
 import math
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from fractions import Fraction
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
@@ -68,12 +67,12 @@ def _from_npz(path: str) -> ProgramFile:
 
 SENSES = {"MIN": 1.0, "MINIMIZE": 1.0, "MAX": -1.0, "MAXIMIZE": -1.0}
 WHOLE = {"BV": "whole", "LI": "whole", "UI": "whole", "SC": "semicontinuous", "SI": "semicontinuous"}
+UNLIMITED = {"FR": ("lower", "upper"), "MI": ("lower",), "PL": ("upper",)}
+LIMITED = {"UP": ("upper",), "LO": ("lower",), "FX": ("lower", "upper")}
 INFINITIES = {"inf": math.inf, "+inf": math.inf, "infinity": math.inf, "+infinity": math.inf, "-inf": -math.inf}
 FIXED_COLUMNS = ((1, 3), (4, 12), (14, 22), (24, 36), (39, 47), (49, 61))
 
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eEdD][+-]?[0-9]{1,9})?")
-
-Pair = tuple[str, str]
 
 
 class MPSError(ValueError):
@@ -82,67 +81,62 @@ class MPSError(ValueError):
 
 @dataclass
 class MPS:
-    """What an MPS file says. A row has its kind, L, G or E; `free` are the rows of kind N that nothing uses."""
+    """What an MPS file says. A row has its kind, L, G, E or N; the first of kind N is the objective."""
 
-    objective: str | None = None
     sense: float = 1.0
     kinds: dict[str, str] = field(default_factory=dict)
-    free: set[str] = field(default_factory=set)
     columns: dict[str, dict[str, float]] = field(default_factory=dict)
-    limits: dict[str, Fraction] = field(default_factory=dict)
-    ranges: dict[str, Fraction] = field(default_factory=dict)
-    bounds: dict[str, dict[str, float]] = field(default_factory=dict)
+    limits: dict[str, float] = field(default_factory=dict)
+    ranges: dict[str, float] = field(default_factory=dict)
+    lower: dict[str, float] = field(default_factory=dict)
+    upper: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def objective(self) -> str | None:
+        return next((name for name, kind in self.kinds.items() if kind == "N"), None)
+
+    @property
+    def offset(self) -> float:
+        """What the objective has besides: the limit of its row, with the other sign."""
+        return -self.limits.get(self.objective or "", 0.0) + 0.0
 
     def arguments(self) -> dict[str, Any]:
         """The program as `linprog` takes it, with sparse matrices; a row with two limits becomes two."""
         from scipy.sparse import csr_array, vstack
 
-        n, names = len(self.columns), list(self.kinds)
-        if n == 0:
+        if not self.columns:
             raise MPSError("it has no columns")
-        place = {name: i for i, name in enumerate(names)}
-        c = np.array([column.get(self.objective or "", 0.0) for column in self.columns.values()])
+        names = [name for name, kind in self.kinds.items() if kind != "N"]
+        place, objective = {name: i for i, name in enumerate(names)}, self.objective or ""
+        columns = list(self.columns.values())
         entries = [
-            (value, place[row], j)
-            for j, column in enumerate(self.columns.values())
-            for row, value in column.items()
-            if row in place
+            (value, place[row], j) for j, column in enumerate(columns) for row, value in column.items() if row in place
         ]
-        data, rows, columns = zip(*entries, strict=True) if entries else ((), (), ())
-        A = csr_array((np.array(data, dtype=np.float64), (rows, columns)), shape=(len(names), n))
-        low, high = (
-            (np.array(side) for side in zip(*map(self._limits, names), strict=True)) if names else (c[:0], c[:0])
-        )
+        data, rows, numbers = np.array(entries).reshape(-1, 3).T
+        A = csr_array((data, (rows.astype(int), numbers.astype(int))), shape=(len(names), len(columns)))
+        low, high = np.array([self.row_limits(name) for name in names]).reshape(-1, 2).T
         equal = low == high
         above, below = ~equal & np.isfinite(low), ~equal & np.isfinite(high)
         return {
-            "c": self.sense * c,
+            "c": self.sense * np.array([column.get(objective, 0.0) for column in columns]),
             "A_ub": vstack([A[below], -A[above]], format="csr"),
             "b_ub": np.concatenate([high[below], -low[above]]),
             "A_eq": A[equal],
             "b_eq": low[equal],
-            "bounds": np.array([self._bounds(name) for name in self.columns]),
+            "bounds": np.array([(self.lower.get(x, 0.0), self.upper.get(x, math.inf)) for x in self.columns]),
         }
 
-    @property
-    def offset(self) -> float:
-        """What the objective has besides: the limit of its row, with the other sign."""
-        return float(-self.limits.get(self.objective or "", Fraction(0)))
-
-    def _limits(self, row: str) -> tuple[float, float]:
-        kind, limit = self.kinds[row], self.limits.get(row, Fraction(0))
-        low, high = (None if kind == "L" else limit), (None if kind == "G" else limit)
+    def row_limits(self, row: str) -> tuple[float, float]:
+        """The lower and the upper limit of a row."""
+        kind, limit = self.kinds[row], self.limits.get(row, 0.0)
+        low, high = (-math.inf if kind == "L" else limit), (math.inf if kind == "G" else limit)
         if row in self.ranges:
             extent = self.ranges[row]
-            if kind == "L" or (kind == "E" and extent < 0):
-                low = limit - abs(extent)
-            else:
-                high = limit + abs(extent)
-        return (-math.inf if low is None else _rounded(low)), (math.inf if high is None else _rounded(high))
-
-    def _bounds(self, column: str) -> tuple[float, float]:
-        given = self.bounds.get(column, {})
-        return given.get("lower", 0.0), given.get("upper", math.inf)
+            other = limit - abs(extent) if kind == "L" or (kind == "E" and extent < 0) else limit + abs(extent)
+            if math.isinf(other):
+                raise MPSError(f"the limit {limit:g} and the range {extent:g} of {row!r:.40} add up beyond float64")
+            low, high = min(limit, other), max(limit, other)
+        return low, high
 
 
 def read_mps(path: str) -> tuple[MPS, dict[str, Any]]:
@@ -175,24 +169,13 @@ def _fixed_fields(line: str) -> list[str]:
     return [part for part in parts if part]
 
 
-def _rounded(value: Fraction) -> float:
-    try:
-        return float(value)
-    except OverflowError:
-        raise MPSError(
-            f"a limit and its range add up to about 1e{len(str(abs(int(value)))) - 1}, beyond float64"
-        ) from None
-
-
 class _MPSReader:
     """Reads line by line; `fields` takes a line apart."""
 
     def __init__(self, path: str, fields: Callable[[str], list[str]]) -> None:
-        self.path, self.fields = path, fields
-        self.model = MPS()
-        self.number = 0
+        self.path, self.fields, self.number, self.model = path, fields, 0, MPS()
         self.sets: dict[str, str] = {}
-        self.current: str | None = None
+        self.upper_at: dict[str, int] = {}
         self.sections: dict[str, Callable[[list[str]], None]] = {
             "OBJSENSE": self._sense,
             "ROWS": self._row,
@@ -202,175 +185,135 @@ class _MPSReader:
             "BOUNDS": self._bound,
         }
 
-    def fail(self, why: str) -> NoReturn:
-        raise MPSError(f"{self.path}, line {self.number}: {why}")
+    def need(self, holds: bool, why: str) -> None:
+        if not holds:
+            raise MPSError(f"{self.path}, line {self.number}: {why}")
 
     def read(self, lines: list[str]) -> MPS:
         section, seen = "", set()
-        for line in self._counted(lines):
-            if section == "ENDATA":
-                self.fail("there is more after ENDATA; a file has one program")
+        for self.number, line in enumerate(lines, start=1):
+            line = line.expandtabs()
+            if not line.strip() or line.startswith("*"):
+                continue
+            self.need(section != "ENDATA", "there is more after ENDATA; a file has one program")
             if line[0].isspace():
-                if section not in self.sections:
-                    self.fail("these are data, but no section that has data was begun")
+                self.need(section in self.sections, "these are data, but no section that has data was begun")
                 fields = self.fields(line)
-                if not fields:
-                    self.fail("text stands between the columns of the fixed form")
+                self.need(bool(fields), "text stands between the columns of the fixed form")
                 self.sections[section](fields)
                 continue
             section, *rest = line.split()
-            if section in seen:
-                self.fail(f"the section {section} occurs twice")
+            self.need(section not in seen, f"the section {section} occurs twice")
             seen.add(section)
-            self._begin(section, rest)
-        if section != "ENDATA":
-            self.fail("the file ends without ENDATA; it may have been cut off")
-        if self.model.objective is None:
-            self.fail("no row has the kind N, so that there is no objective")
-        self._no_doubtful_bounds()
+            if section not in ("NAME", "ENDATA"):
+                known = section in self.sections
+                why = f"the section {section!r:.40} is not part of a linear program; drop it, or take another solver"
+                self.need(known, why)
+                self.need(not rest or section == "OBJSENSE", f"{' '.join(rest)!r:.40} stands behind {section}")
+                if rest:
+                    self._sense(rest)
+        self.need(section == "ENDATA", "the file ends without ENDATA; it may have been cut off")
+        self.need(self.model.objective is not None, "no row has the kind N, so that there is no objective")
+        for column, number in self.upper_at.items():
+            self.number = number
+            self.need(
+                self.model.upper[column] >= 0 or column in self.model.lower,
+                f"the column {column!r:.40} has an upper bound below 0 and no lower bound; readers disagree whether "
+                "that is then 0 or none: add a bound LO or MI",
+            )
         return self.model
-
-    def _counted(self, lines: list[str]) -> Iterator[str]:
-        for self.number, line in enumerate(lines, start=1):
-            if line.strip() and not line.startswith("*"):
-                yield line.expandtabs()
-
-    def _begin(self, section: str, rest: list[str]) -> None:
-        if section in ("NAME", "ENDATA"):
-            return
-        if section not in self.sections:
-            self.fail(f"the section {section!r:.40} is not part of a linear program; drop it, or take another solver")
-        if section == "OBJSENSE" and rest:
-            self._sense(rest)
-        elif rest:
-            self.fail(f"{' '.join(rest)!r:.40} stands behind {section}")
 
     # -- sections -----------------------------------------------------------------------------------------------------
 
     def _sense(self, fields: list[str]) -> None:
-        if len(fields) != 1 or fields[0].upper() not in SENSES:
-            self.fail(f"the sense {' '.join(fields)!r:.40} is neither MIN nor MAX")
-        self.model.sense = SENSES[fields[0].upper()]
+        sense = " ".join(fields)
+        self.need(sense.upper() in SENSES, f"the sense {sense!r:.40} is neither MIN nor MAX")
+        self.model.sense = SENSES[sense.upper()]
 
     def _row(self, fields: list[str]) -> None:
-        if len(fields) != 2 or fields[0] not in ("N", "L", "G", "E"):
-            self.fail("a row needs its kind, N, L, G or E, and a name")
+        is_row = len(fields) == 2 and fields[0] in ("N", "L", "G", "E")
+        self.need(is_row, "a row needs its kind, N, L, G or E, and a name")
         kind, name = fields
-        model = self.model
-        if name in model.kinds or name in model.free or name == model.objective:
-            self.fail(f"the row {name!r:.40} occurs twice")
-        if kind != "N":
-            model.kinds[name] = kind
-        elif model.objective is None:
-            model.objective = name
-        else:
-            model.free.add(name)
+        self.need(name not in self.model.kinds, f"the row {name!r:.40} occurs twice")
+        self.model.kinds[name] = kind
 
     def _column(self, fields: list[str]) -> None:
-        if len(fields) >= 3 and fields[1].strip("'") == "MARKER":
-            self.fail("this marks variables that must be whole; a linear program has none: drop the markers")
-        if len(fields) not in (3, 5):
-            self.fail("a column needs its name, and one or two rows with their numbers")
+        is_marker = len(fields) >= 3 and fields[1].strip("'") == "MARKER"
+        self.need(not is_marker, "this marks variables that must be whole; a linear program has none: drop the markers")
+        self.need(len(fields) in (3, 5), "a column needs its name, and one or two rows with their numbers")
         name, columns = fields[0], self.model.columns
-        if name != self.current and name in columns:
-            self.fail(f"the column {name!r:.40} was begun before, and then came others")
-        self.current = name
-        entries = columns.setdefault(name, {})
-        for row, value in self._pairs(fields[1:]):
-            if row in entries:
-                self.fail(f"the column {name!r:.40} has the row {row!r:.40} twice")
-            entries[row] = self._number(value)
+        is_last = name not in columns or name == next(reversed(columns))
+        self.need(is_last, f"the column {name!r:.40} was begun before, and then came others")
+        self._numbers(fields[1:], columns.setdefault(name, {}), f"the column {name!r:.40} has twice")
 
     def _limit(self, fields: list[str]) -> None:
-        for row, value in self._pairs(self._of_one_set(fields, "right-hand sides")):
-            if row in self.model.limits:
-                self.fail(f"the row {row!r:.40} has two right-hand sides")
-            self.model.limits[row] = Fraction(self._number(value))
+        self._numbers(
+            self._of_one_set(fields, "right-hand sides"), self.model.limits, "there are two right-hand sides of"
+        )
 
     def _range(self, fields: list[str]) -> None:
-        for row, value in self._pairs(self._of_one_set(fields, "ranges")):
-            if row not in self.model.kinds or row in self.model.ranges:
-                self.fail(f"the row {row!r:.40} has two ranges, or is no constraint")
-            if self._number(value) == 0 and self.model.kinds[row] == "E":
-                self.fail(f"the range 0 of the equation {row!r:.40} has no direction; drop it")
-            self.model.ranges[row] = Fraction(self._number(value))
+        fields = self._of_one_set(fields, "ranges")
+        self._numbers(fields, self.model.ranges, "there are two ranges of")
+        for row in fields[::2]:
+            kind = self.model.kinds[row]
+            self.need(kind != "N", f"the row {row!r:.40} has a range, and is no constraint")
+            is_clear = kind != "E" or self.model.ranges[row] != 0
+            self.need(is_clear, f"the range 0 of the equation {row!r:.40} has no direction; drop it")
 
     def _bound(self, fields: list[str]) -> None:
         kind, *rest = fields
-        if kind in WHOLE:
-            self.fail(f"a bound of kind {kind} makes a variable {WHOLE[kind]}; a linear program has none of these")
-        if kind not in ("UP", "LO", "FX", "FR", "MI", "PL"):
-            self.fail(f"the kind of bound {kind!r:.40} is unknown; linear programs have UP, LO, FX, FR, MI and PL")
-        needed = 1 if kind in ("FR", "MI", "PL") else 2
+        columns, known = self.model.columns, UNLIMITED | LIMITED
+        whole = f"a bound of kind {kind} makes a variable {WHOLE.get(kind)}; a linear program has none of these"
+        self.need(kind not in WHOLE, whole)
+        self.need(kind in known, f"the kind of bound {kind!r:.40} is unknown; linear programs have {', '.join(known)}")
+        needed = 1 if kind in UNLIMITED else 2
         # The name of the set may be missing, and after FR, MI and PL there may be a number without a meaning.
-        named = len(rest) > needed and (rest[0] not in self.model.columns or rest[1] in self.model.columns)
-        if named:
+        if len(rest) > needed and (rest[0] not in columns or rest[1] in columns):
             self._one_set(rest.pop(0), "bounds")
-        if not needed <= len(rest) <= 2 or rest[0] not in self.model.columns:
-            self.fail(f"a bound of kind {kind} needs a column of this program{', and a number' * (needed == 2)}")
-        column, value = rest[0], rest[-1]
-        if kind in ("UP", "FX"):
-            self._set_bound(column, "upper", self._bound_value(value, kind))
-        if kind in ("LO", "FX"):
-            self._set_bound(column, "lower", self._bound_value(value, kind))
-        if kind in ("FR", "PL"):
-            self._set_bound(column, "upper", math.inf)
-        if kind in ("FR", "MI"):
-            self._set_bound(column, "lower", -math.inf)
+        is_bound = needed <= len(rest) <= 2 and rest[0] in columns
+        number = ", and a number" * (needed == 2)
+        self.need(is_bound, f"a bound of kind {kind} needs a column of this program{number}")
+        column, sides = rest[0], {"lower": self.model.lower, "upper": self.model.upper}
+        for side in known[kind]:
+            self.need(column not in sides[side], f"the column {column!r:.40} has two {side} bounds")
+            endless = math.inf if side == "upper" else -math.inf
+            sides[side][column] = endless if kind in UNLIMITED else self._bound_value(rest[1], kind, endless)
+            if side == "upper":
+                self.upper_at[column] = self.number
 
     # -- their parts --------------------------------------------------------------------------------------------------
 
-    def _set_bound(self, column: str, side: str, value: float) -> None:
-        given = self.model.bounds.setdefault(column, {})
-        if side in given:
-            self.fail(f"the column {column!r:.40} has two {side} bounds")
-        given[side] = value
-        given[f"line of {side}"] = self.number
-
-    def _bound_value(self, text: str, kind: str) -> float:
+    def _bound_value(self, text: str, kind: str, endless: float) -> float:
         infinite = INFINITIES.get(text.lower())
         if infinite is None:
             return self._number(text)
-        if (kind, infinite) not in (("UP", math.inf), ("LO", -math.inf)):
-            self.fail(f"{text} is not a number that a bound of kind {kind} can have")
+        can = kind != "FX" and infinite == endless
+        self.need(can, f"{text} is not a number that a bound of kind {kind} can have")
         return infinite
-
-    def _no_doubtful_bounds(self) -> None:
-        for column, given in self.model.bounds.items():
-            if given.get("upper", 0.0) < 0 and "lower" not in given:
-                self.number = int(given["line of upper"])
-                self.fail(
-                    f"the column {column!r:.40} has an upper bound below 0 and no lower bound; readers disagree "
-                    "whether that is then 0 or none: add a bound LO or MI"
-                )
 
     def _of_one_set(self, fields: list[str], what: str) -> list[str]:
         """The rows and numbers, without the name of the set that they belong to, which may be missing."""
         if len(fields) % 2:
             self._one_set(fields[0], what)
-            return fields[1:]
-        return fields
+        return fields[len(fields) % 2 :]
 
     def _one_set(self, name: str, what: str) -> None:
-        if self.sets.setdefault(what, name) != name:
-            self.fail(
-                f"there are two sets of {what}, {self.sets[what]!r:.40} and {name!r:.40}; keep the one that you mean"
-            )
+        first = self.sets.setdefault(what, name)
+        why = f"there are two sets of {what}, {first!r:.40} and {name!r:.40}; keep the one that you mean"
+        self.need(first == name, why)
 
-    def _pairs(self, fields: list[str]) -> list[Pair]:
-        if len(fields) not in (2, 4):
-            self.fail("one or two rows are needed, each with its number")
-        pairs = list(zip(fields[::2], fields[1::2], strict=True))
-        for row, _ in pairs:
-            if row not in self.model.kinds and row not in self.model.free and row != self.model.objective:
-                self.fail(f"there is no row {row!r:.40}")
-        return pairs
+    def _numbers(self, fields: list[str], into: dict[str, float], twice: str) -> None:
+        """Rows with their numbers, none of which is in there already."""
+        self.need(len(fields) in (2, 4), "one or two rows are needed, each with its number")
+        for row, text in zip(fields[::2], fields[1::2], strict=True):
+            self.need(row in self.model.kinds, f"there is no row {row!r:.40}")
+            self.need(row not in into, f"{twice} the row {row!r:.40}")
+            into[row] = self._number(text)
 
     def _number(self, text: str) -> float:
-        if not _NUMBER.fullmatch(text):
-            self.fail(f"{text!r:.40} is not a number")
+        self.need(_NUMBER.fullmatch(text) is not None, f"{text!r:.40} is not a number")
         plain = text.lower().replace("d", "e")
         value = float(plain)
-        if math.isinf(value) or (value == 0 and re.search("[1-9]", plain.partition("e")[0])):
-            self.fail(f"{text:.40} is beyond the range of float64")
+        is_lost = math.isinf(value) or (value == 0 and re.search("[1-9]", plain.partition("e")[0]) is not None)
+        self.need(not is_lost, f"{text:.40} is beyond the range of float64")
         return value
