@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novikoff.engine.clock import UNLIMITED, Clock, OutOfTimeError
-from novikoff.prove.exact.algebra import as_whole, null_vectors_of, solution
+from novikoff.prove.exact.algebra import as_whole, null_vectors_of
 from novikoff.prove.exact.floats import as_integers, lowest_exponents
 from novikoff.prove.exact.modular import independent
 from novikoff.prove.exact.refined import WholeMatrix
@@ -114,7 +114,7 @@ class NullSpace:
         echelon = SparseEchelon(order)
         if thin:
             rows = (whole.row(row) for row in range(whole.n_rows))
-            left = [echelon.insert(row, i, len(thin)) for i, row in enumerate(clock.through(rows))]
+            left = [echelon.insert(row, len(thin)) for row in clock.through(rows)]
             core = [{order[place] - len(thin): value for place, value in row.items()} for row in left if row]
             whole = in_lowest_terms(core, len(full))
         basis = _null_of_full(whole, clock)
@@ -158,99 +158,43 @@ class NullSpace:
 
 
 class SparseEchelon:
-    """Rows in fractions, each without the leading columns of those before it; what they give is traced back to them."""
+    """Rows in fractions, each without the leading columns of those before it."""
 
-    def __init__(self, order: Sequence[int] | Mapping[int, int]) -> None:
+    def __init__(self, order: Mapping[int, int]) -> None:
         self._order = order
-        self.pivots: dict[int, int] = {}
-        self.rows: list[Sparse] = []
-        self.names: list[int] = []
-        self._steps: list[list[tuple[int, Any]]] = []
+        self.pivots: dict[int, Sparse] = {}
 
-    def reduced(self, row: Sparse, most: int | None = None) -> tuple[Sparse, list[tuple[int, Any]]]:
-        """A row minus multiples of those that are in, until its leading column is new; and which multiples.
-
-        Columns whose place in the order is at least `most` do not lead.
-        """
-        from flint import fmpq
-
-        left = {place: fmpq(value) if type(value) is int else value for place, value in row.items() if value != 0}
-        steps: list[tuple[int, Any]] = []
+    def insert(self, row: Sparse, most: int) -> Sparse:
+        """Add a row, less multiples of those that are in; returns what is left of one that cannot be added, because
+        only columns whose place in the order is at least `most` could lead it."""
+        left = {place: rational(value) for place, value in row.items() if value != 0}
         while left:
             first = min(left, key=self._order.__getitem__)
-            if (most is not None and self._order[first] >= most) or first not in self.pivots:
+            if self._order[first] >= most:
                 break
-            number = self.pivots[first]
-            pivot = self.rows[number]
+            if first not in self.pivots:
+                self.pivots[first] = left
+                return {}
+            pivot = self.pivots[first]
             factor = left[first] / pivot[first]
-            steps.append((number, factor))
             for place, value in pivot.items():
                 new = left.get(place, 0) - factor * value
                 if new == 0:
                     left.pop(place, None)
                 else:
                     left[place] = new
-        return left, steps
-
-    def insert(self, row: Sparse, name: int, most: int | None = None) -> Sparse | None:
-        """Add a row; returns what is left of one that cannot be added because no column leads it."""
-        left, steps = self.reduced(row, most)
-        if not left:
-            return None
-        first = min(left, key=self._order.__getitem__)
-        if most is not None and self._order[first] >= most:
-            return left
-        self.pivots[first] = len(self.rows)
-        self.rows.append(left)
-        self.names.append(name)
-        self._steps.append(steps)
-        return None
-
-    def combination(self, target: Sparse) -> dict[int, Any] | None:
-        """How many times each of the inserted rows gives the target; None if it is not in their span."""
-        left, steps = self.reduced(target)
-        if left:
-            return None
-        numbers: dict[int, Any] = {}
-        for number, factor in steps:
-            numbers[number] = numbers.get(number, 0) + factor
-        for number in range(len(self.rows) - 1, -1, -1):
-            times = numbers.get(number, 0)
-            if times != 0:
-                for before, factor in self._steps[number]:
-                    numbers[before] = numbers.get(before, 0) - times * factor
-        return {self.names[number]: factor for number, factor in numbers.items() if factor != 0}
+        return left
 
     def back_substituted(self, expressions: list[Sparse]) -> None:
         """Fill in the expressions of all leading columns, those of the others being known."""
         for first in sorted(self.pivots, key=self._order.__getitem__, reverse=True):
-            row = self.rows[self.pivots[first]]
+            row = self.pivots[first]
             total: Sparse = {}
             for place, value in row.items():
                 if place != first:
                     for k, factor in expressions[place].items():
                         total[k] = total.get(k, 0) - value * factor / row[first]
             expressions[first] = {k: value for k, value in total.items() if value != 0}
-
-
-def combination(rows: Sequence[Sparse], target: Sparse, size: int, clock: Clock) -> dict[int, Any] | None:
-    """How many times each of some rows gives the target, in fractions; None if they do not."""
-    if not target or not rows:
-        return None if target else {}
-    if size > FULL:
-        counts = np.bincount([place for row in rows for place in row], minlength=size)
-        echelon = SparseEchelon(np.argsort(np.argsort(counts, kind="stable")).tolist())
-        for i, row in enumerate(clock.through(rows)):
-            echelon.insert(row, i)
-        return echelon.combination(target)
-    numbers = [with_scale([row.get(place, 0) for place in range(size)]) for row in rows]
-    *right, below = as_whole([*(target.get(place, 0) for place in range(size)), Fraction(1)])
-    found = solution([whole for whole, _ in numbers], right, clock)
-    if found is None and clock.is_over():
-        raise OutOfTimeError
-    if found is None:
-        return None
-    return {i: rational(n) * scale / below for i, (n, (_, scale)) in enumerate(zip(found, numbers, strict=True))}
 
 
 def with_scale(values: Sequence[Any]) -> tuple[list[int], Any]:

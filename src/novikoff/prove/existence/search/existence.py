@@ -1,9 +1,9 @@
 """Does the maximum likelihood estimate exist? For GLMs, multinomial, ordinal, Cox and conditional models."""
 
-import math
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any, Unpack
 
 import numpy as np
@@ -17,9 +17,10 @@ from novikoff.prove.existence.conclude import Estimate, EstimateClaims, Estimate
 from novikoff.prove.existence.families import Cone, cone_of, must_be_below, start_cone
 from novikoff.prove.existence.inputs import likelihood_of
 from novikoff.prove.existence.likelihood import Likelihood, ModelOptions
-from novikoff.prove.existence.rows import combination
 from novikoff.prove.existence.search.face import face_of
-from novikoff.prove.existence.search.signs import find_signs
+from novikoff.prove.existence.search.signs import find_signs, reach
+from novikoff.prove.separable.search.scaled import ScaledRows
+from novikoff.prove.separable.search.simplex import SingularError
 
 
 def existence(
@@ -137,7 +138,7 @@ def find_witnesses(
         clock.tell("looking for a direction")
         cone = cone_of(likelihood, clock)
         face = face_of(cone, clock, exactly)
-    except OutOfTimeError:
+    except (OutOfTimeError, SingularError):
         return EstimateWitnesses(start=start)
     if face is None:
         return EstimateWitnesses(start=start)
@@ -164,17 +165,12 @@ def _start(likelihood: Likelihood, clock: Clock, exactly: bool) -> tuple[tuple[i
     return None, _with_row(cone, face.obstruction, int(np.flatnonzero(must & ~face.is_strict)[0]), clock)
 
 
-def _with_row(cone: Cone, face: Combination, row: int, clock: Clock) -> Combination | None:
+def _with_row(cone: Cone, face: Combination, row: int, clock: Clock) -> Combination:
     """Rows with positive weights that add up to 0, among them one that lies on the face."""
     if row in face.rows:
         return face
-    target = {place: -value for place, value in cone.whole.row(row).items()}
-    found = combination([cone.whole.row(other) for other in face.rows], target, cone.size, clock)
-    if found is None:
-        return None
-    numbers = [found.get(i, 0) for i in range(len(face.rows))]
-    times = max((math.floor(-n / w) + 1 for n, w in zip(numbers, face.weights, strict=True) if n < 0), default=0)
-    weights = {other: n + times * w for other, n, w in zip(face.rows, numbers, face.weights, strict=True)}
-    weights[row] = 1
-    rows = tuple(sorted(other for other, weight in weights.items() if weight))
-    return Combination(rows, tuple(as_whole([weights[other] for other in rows])))
+    rows = ScaledRows.of_rows(cone.whole.in_rows(np.array(face.rows)))
+    entries = cone.whole.row(row)
+    _, multiples = reach(rows, [entries.get(place, 0) for place in range(cone.size)], clock)
+    weights = {row: Fraction(1), **{other: value for other, value in zip(face.rows, multiples, strict=True) if value}}
+    return Combination(tuple(sorted(weights)), tuple(as_whole([weights[other] for other in sorted(weights)])))
