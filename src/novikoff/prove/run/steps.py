@@ -12,7 +12,6 @@ least gamma:
 """
 
 import math
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -38,54 +37,63 @@ Floats = NDArray[np.float64]
 FLOAT64 = 1e-9
 
 
-class WholeVector(NamedTuple):
-    """A vector in whole numbers: where it is not 0, and what it is there."""
-
-    places: Sequence[int]
-    values: Sequence[int]
-
-    def times(self, w: Any) -> int:
-        return sum(map(mul, self.values, map(w.__getitem__, self.places)))
+WholeVector = Mapping[int, int]
 
 
 class WholeVectors(NamedTuple):
-    """Vectors to take products with, and the same vectors as they are added to w.
+    """Vectors to take products with, and the same vectors as they are added to w, by what is not 0 in them.
 
     A product of two of them counts `unit`s, and one with a whole vector `along`s.
     """
 
-    rows: list[WholeVector]
-    added: list[WholeVector]
+    rows: Sequence[WholeVector]
+    added: Sequence[WholeVector]
     unit: Fraction
     along: Fraction
 
 
 @dataclass(frozen=True, eq=False)
-class CoordinateVectors:
-    """Vectors that are known by their coordinates: `per_row` of them for every row, or with names for columns."""
+class Vectors:
+    """Vectors, `per_row` of them for every row, perhaps with names for columns.
+
+    In feature space only the products of two of them are known. Then a separator and the weights are combinations of
+    the vectors, with a number for each, and the `points` are the rows of all products.
+    """
 
     points: Points
     per_row: int = 1
     names: Mapping[Any, int] | None = None
-    arithmetic = "exact"
-    slack = Fraction(0)
+    in_feature_space: bool = False
 
     @property
     def n_points(self) -> int:
         return self.points.n_points
 
+    @property
+    def arithmetic(self) -> str:
+        return "float64" if self.in_feature_space else "exact"
+
+    @property
+    def slack(self) -> Fraction:
+        """What may be missing, relative to the numbers compared."""
+        return Fraction(FLOAT64 if self.in_feature_space else 0)
+
     def called(self, place: int) -> str:
         return f"row {place // self.per_row}" if self.names is None else f"the vector of mistake {place + 1}"
 
     def rows(self, which: NDArray[np.int64]) -> WholeVectors:
-        """Some of the vectors, as they are added."""
+        """Some of the vectors."""
         matrix, exponent = whole_matrix(self.points, which)
-        found = [WholeVector(list(row), list(row.values())) for row in map(matrix.row, range(matrix.n_rows))]
-        return WholeVectors(found, found, power_of_two(2 * exponent), power_of_two(exponent))
+        found, along = [matrix.row(i) for i in range(matrix.n_rows)], power_of_two(exponent)
+        if self.in_feature_space:
+            return WholeVectors(found, [{place: 1} for place in which.tolist()], along, along)
+        return WholeVectors(found, found, along**2, along)
 
     @cached_property
     def longest(self) -> Fraction:
         """R^2."""
+        if self.in_feature_space:
+            return Fraction(float(self.points.rows.diagonal().max(initial=0.0)))
         return radius_square(self.points.rows, fit_intercept=self.points.constant == 1.0)
 
     def smallest(self, u: Sequence[int]) -> tuple[Fraction, int]:
@@ -93,25 +101,31 @@ class CoordinateVectors:
         return smallest_product(self.points, u[: self.points.dimension])
 
     def square(self, u: Sequence[int]) -> Fraction:
-        return Fraction(sum(map(mul, u, u)))
+        """||u||^2."""
+        if not self.in_feature_space:
+            return Fraction(sum(map(mul, u, u)))
+        matrix, exponent = whole_matrix(self.points, np.arange(self.n_points))
+        return sum(map(mul, u, matrix.times(u).tolist())) * power_of_two(exponent)
 
     def doubt(self, k: int) -> float:
         """How far from 0 a float64 learner may see a score after k mistakes, as a multiple of the largest ||z||^2.
 
         A sum of n products is off by n u ||w|| ||z||, each of k additions to w by u ||w||, and ||w|| <= sqrt(k) R.
         """
-        return 4.0 * UNIT_ROUNDOFF * (self.points.widest + 2 + k) * math.sqrt(k)
+        return FLOAT64 * k if self.in_feature_space else 4 * UNIT_ROUNDOFF * (self.points.widest + 2 + k) * math.sqrt(k)
 
     def vector(self, separator: Any) -> list[int]:
         """A separator in whole numbers; what it has in columns that no vector has counts in its length."""
-        n = self.points.dimension
+        n, is_plane = self.points.dimension, isinstance(separator, Separator)
+        if self.in_feature_space and (is_plane or isinstance(separator, Mapping) or hasattr(separator, "biases")):
+            raise ValueError("in feature space a separator has a number for every row, as certificate.coefficients")
         if isinstance(separator, Mapping):
             if self.names is None:
                 raise ValueError("the separator has names, but the columns of X have none; give its numbers in order")
             known = [separator.get(name, 0.0) for name in self.names]
             others = [value for name, value in separator.items() if name not in self.names]
             return _in_whole_numbers([*known, 0.0, *others])
-        if isinstance(separator, Separator):
+        if is_plane:
             if separator.bias != 0 and self.points.constant == 0:
                 raise ValueError(f"the separator has bias {separator.bias}, but without an intercept it must be 0")
             if len(separator.weights) != n - 1:
@@ -120,57 +134,11 @@ class CoordinateVectors:
         elif hasattr(separator, "biases"):
             separator = np.column_stack([separator.weights, separator.biases]).ravel()
         u = _in_whole_numbers(separator)
+        if self.in_feature_space and len(u) != n - 1:
+            raise ValueError(f"the separator has {len(u)} numbers, but there are {n - 1} rows: one each")
         if len(u) not in (n - 1, n):
             raise ValueError(f"the separator has {len(u)} numbers, but there are {n} coordinates, the bias last")
         return [*u, *([0] * (n - len(u)))]
-
-
-@dataclass(frozen=True, eq=False)
-class Gram:
-    """Vectors of which only the products are known. A separator is a combination of them, and has a number for each."""
-
-    products: Floats
-    arithmetic = "float64"
-    slack = Fraction(FLOAT64)
-
-    @property
-    def n_points(self) -> int:
-        return len(self.products)
-
-    def called(self, place: int) -> str:
-        return f"row {place}"
-
-    def rows(self, which: NDArray[np.int64]) -> WholeVectors:
-        exponent = lowest_exponent(self.products)
-        everywhere = range(self.n_points)
-        found = [WholeVector(everywhere, row) for row in as_integers(self.products[which], exponent).tolist()]
-        unit = power_of_two(exponent)
-        return WholeVectors(found, [WholeVector((place,), (1,)) for place in which.tolist()], unit, unit)
-
-    @cached_property
-    def longest(self) -> Fraction:
-        return Fraction(float(self.products.diagonal().max(initial=0.0)))
-
-    def _along(self, u: Sequence[int]) -> list[Fraction]:
-        everything = self.rows(np.arange(self.n_points))
-        return [row.times(u) * everything.along for row in everything.rows]
-
-    def smallest(self, u: Sequence[int]) -> tuple[Fraction, int]:
-        return min((product, place) for place, product in enumerate(self._along(u)))
-
-    def square(self, u: Sequence[int]) -> Fraction:
-        return Fraction(sum(map(mul, u, self._along(u))))
-
-    def doubt(self, k: int) -> float:
-        return FLOAT64 * k
-
-    def vector(self, separator: Any) -> list[int]:
-        if isinstance(separator, Separator | Mapping) or hasattr(separator, "biases"):
-            raise ValueError("in feature space a separator has a number for every row, as certificate.coefficients")
-        u = _in_whole_numbers(separator)
-        if len(u) != self.n_points:
-            raise ValueError(f"the separator has {len(u)} numbers, but there are {self.n_points} rows: one each")
-        return u
 
 
 def _in_whole_numbers(numbers: Any) -> list[int]:
@@ -204,7 +172,8 @@ class Walked:
 
     def gains(self, u: Sequence[int]) -> Whole:
         """<u, z> for every step, in units of `rows.along`."""
-        return objects(row.times(u) for row in self.rows.rows)[self.which]
+        whole = dict(enumerate(u))
+        return objects(_product(row, whole) for row in self.rows.rows)[self.which]
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,9 +191,9 @@ class Steps:
     stands for the mean of their numbers.
     """
 
-    vectors: CoordinateVectors | Gram
+    vectors: Vectors
     order: NDArray[np.int64]
-    examples: CoordinateVectors | Gram | None = None
+    examples: Vectors | None = None
     allowed: Sequence[float] | None = None
     mistakes: Sequence[float | Fraction] | None = None
     lead: float = 0.0
@@ -259,7 +228,7 @@ class Steps:
         """
         rows = _row_numbers(mistake_rows, len(np.asarray(y)))
         if guesses is None or len(np.unique(np.asarray(y))) == 2:
-            return cls(CoordinateVectors(Points.of(X, y, fit_intercept)), rows, lead=lead)
+            return cls(Vectors(Points.of(X, y, fit_intercept)), rows, lead=lead)
         from novikoff.prove.separable.kesler import kesler_points, point_numbers
 
         classes, wrong = np.unique(np.asarray(y)), np.asarray(guesses)
@@ -271,7 +240,7 @@ class Steps:
             raise ValueError("a guess is the class of its row, so it was no mistake")
         numbers = point_numbers(y, rows.tolist(), wrong.tolist())
         points = kesler_points(X, y, fit_intercept).written_out()
-        return cls(CoordinateVectors(points, per_row=len(classes) - 1), numbers, lead=lead)
+        return cls(Vectors(points, per_row=len(classes) - 1), numbers, lead=lead)
 
     @classmethod
     def of_kernel(cls, K: ArrayLike, y: ArrayLike, mistake_rows: ArrayLike, *, lead: float = 0.0) -> "Steps":
@@ -281,7 +250,8 @@ class Steps:
         labels, matrix = signs(y).astype(np.float64), symmetric(np.asarray(K, dtype=np.float64))
         if len(labels) != len(matrix):
             raise ValueError(f"y has {len(labels)} labels, but K has {len(matrix)} rows")
-        return cls(Gram(matrix * np.outer(labels, labels)), _row_numbers(mistake_rows, len(labels)), lead=lead)
+        points = Points(matrix * np.outer(labels, labels), np.ones(len(labels), dtype=np.int8), 0.0)
+        return cls(Vectors(points, in_feature_space=True), _row_numbers(mistake_rows, len(labels)), lead=lead)
 
     @classmethod
     def of_features(
@@ -371,7 +341,7 @@ class Steps:
         if not n:
             raise ValueError("there is no mistake, and so no step to follow")
         rows = csr_matrix((np.array(values), columns, starts), shape=(n, len(names)))
-        vectors = CoordinateVectors(Points(rows, np.ones(n, dtype=np.int8), 0.0), names=names)
+        vectors = Vectors(Points(rows, np.ones(n, dtype=np.int8), 0.0), names=names)
         return cls(vectors, np.arange(n), allowed=allowed, lead=lead, seen_radius=seen_radius)
 
     @cached_property
@@ -379,16 +349,13 @@ class Steps:
         """The run once more, in whole numbers."""
         distinct, which = np.unique(self.order, return_inverse=True)
         rows = self.vectors.rows(distinct)
-        w: dict[int, int] = defaultdict(int)
+        w: dict[int, int] = {}
         scores = []
         for place in which.tolist():
-            scores.append(rows.rows[place].times(w))
-            for at, value in zip(*rows.added[place], strict=True):
-                w[at] += value
-        squares = [
-            row.times(defaultdict(int, zip(*added, strict=True)))
-            for row, added in zip(rows.rows, rows.added, strict=True)
-        ]
+            scores.append(_product(rows.rows[place], w))
+            for at, value in rows.added[place].items():
+                w[at] = w.get(at, 0) + value
+        squares = [_product(row, added) for row, added in zip(rows.rows, rows.added, strict=True)]
         return Walked(objects(scores), objects(squares)[which], which, rows)
 
     @property
@@ -407,6 +374,10 @@ class Steps:
         """||w|| after 0, 1, 2, ... steps; that needs no separator."""
         squares, unit = self.walked.weights_squares(), self.walked.rows.unit
         return np.sqrt([max(nearest_float(square * unit), 0.0) for square in squares.tolist()])
+
+
+def _product(a: WholeVector, b: WholeVector) -> int:
+    return sum(value * b.get(place, 0) for place, value in a.items())
 
 
 def _row_numbers(mistake_rows: ArrayLike, n_rows: int) -> NDArray[np.int64]:
