@@ -88,6 +88,13 @@ def mistake_bound(
     return math.floor((1 + 2 * Fraction(lead) + 2 * Fraction(delay)) * reach / Fraction(margin) ** 2)
 
 
+def check_passes_and_margin(passes: int, margin: float) -> None:
+    if isinstance(passes, bool) or not isinstance(passes, int | np.integer) or passes < 1:
+        raise ValueError(f"passes={passes!r} is not a number of passes: a whole number from 1 on")
+    if not (math.isfinite(margin) and margin > 0):
+        raise ValueError(f"margin={margin!r} is not a positive finite number")
+
+
 Floats = NDArray[np.float64]
 
 
@@ -167,21 +174,15 @@ class ScaledPoints:
         points = Points.of(X, y, fit_intercept)
         square = radius_square(points.rows, fit_intercept)
         exponent = (square.numerator.bit_length() - square.denominator.bit_length()) // 2 + 1
-        sign = np.ldexp(points.signs.astype(np.float64), -max(exponent, -1000))[:, None]
-        constants = sign if fit_intercept else np.empty((points.n_points, 0))
+        width = points.rows.shape[1] + int(fit_intercept)
         if points.is_sparse:
-            from scipy import sparse
-
-            Z = sparse.hstack([points.rows.multiply(sign), sparse.csr_matrix(constants)], format="csr")
+            Z = points.signed()[:, :width]
             Z.sum_duplicates()
+            Z.data = np.ldexp(Z.data, -exponent)
             terms = int(np.diff(Z.indptr).max())
         else:
-            Z = np.empty((points.n_points, points.rows.shape[1] + int(fit_intercept)))
-            np.multiply(points.rows, sign, out=Z[:, : points.rows.shape[1]])
-            Z[:, points.rows.shape[1] :] = constants
-            terms = Z.shape[1]
-        if exponent < -1000:  # in two steps, because 2^-exponent would overflow
-            Z = Z * 2.0 ** (-1000 - exponent)
+            Z = np.ldexp(points.take(np.arange(points.n_points))[:, :width], -exponent)
+            terms = width
         return cls(Z, terms, fraction_root_up(square / power_of_two(2 * exponent)), exponent, passes, fit_intercept)
 
     @property
@@ -350,10 +351,7 @@ def lift_inseparable(
     """
     from scipy import sparse
 
-    if isinstance(passes, bool) or not isinstance(passes, int | np.integer) or passes < 1:
-        raise ValueError(f"passes={passes!r} is not a number of passes: a whole number from 1 on")
-    if not (math.isfinite(margin) and margin > 0):
-        raise ValueError(f"margin={margin!r} is not a positive finite number")
+    check_passes_and_margin(passes, margin)
     points = Points.of(X, y, fit_intercept)
     lack = np.maximum(margin - margins(points.rows, y, separator, fit_intercept), 0.0)
     deviation = math.sqrt(passes) * length_of(lack)

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from novikoff.data.examples import Examples
 from novikoff.engine.rounding import UNIT_ROUNDOFF
-from novikoff.prove.run.bounds import FreundSchapireBound, ScaledPoints
+from novikoff.prove.run.bounds import FreundSchapireBound, ScaledPoints, check_passes_and_margin
 from novikoff.prove.separable.margin import Separator
 
 if TYPE_CHECKING:
@@ -26,9 +26,11 @@ GOAL = 1e-10
 # Beyond so many numbers the search takes more than a moment.
 SEARCHED_NUMBERS = 200_000
 
-# The search for mu ends here (points have length at most 1): smaller ones would make Newton's equations as singular as
-# rounding makes them.
-SMALLEST_MU = 1e-10
+# The search for log(mu) ends here (points have length at most 1): below, Newton's equations are as singular as rounding
+# makes them.
+LEAST = math.log(1e-10)
+# In such steps, and not beyond, the other sign is searched for.
+STRIDE, MOST = 2.0, 100.0
 
 # Newton's equations are solved directly up to this size, and by conjugate gradients above.
 DIRECT = 1024
@@ -57,10 +59,7 @@ def freund_schapire_bound(
     >>> freund_schapire_bound(X, y, passes=8, separator=Separator([1.0, 0.0]), margin=1.0).bound
     57
     """
-    if isinstance(passes, bool) or not isinstance(passes, int | np.integer) or passes < 1:
-        raise ValueError(f"passes={passes!r} is not a number of passes: a whole number from 1 on")
-    if margin is not None and not (math.isfinite(margin) and margin > 0):
-        raise ValueError(f"margin={margin!r} is not a positive finite number")
+    check_passes_and_margin(passes, 1.0 if margin is None else margin)
     if margin is not None and separator is None:
         raise ValueError("margin= was given without separator=; give both, the separator alone, or neither")
     problem = ScaledPoints.of(X, y, int(passes), fit_intercept)
@@ -138,21 +137,25 @@ def _smallest(problem: ScaledPoints) -> tuple[Floats, Floats]:
     if not v.any():
         return best.v, best.a
     mu = problem.radius * np.linalg.norm(problem.slack(problem.Z @ v)) / (problem.root * np.linalg.norm(v))
-    x, low, high, last = math.log(max(float(mu), SMALLEST_MU)), -math.inf, math.inf, (math.nan, math.nan)
-    for turn in range(60):
-        slope = _slope(problem, svm, math.exp(x), ones, best)
-        steepness = (slope - last[1]) / (x - last[0])
-        at_the_end = x <= math.log(SMALLEST_MU)
-        if slope > 0 and svm.products.min() > 0 and (at_the_end or steepness < 0.05):  # it may never get to 0
+
+    def slope(x: float) -> float:
+        found = _slope(problem, svm, math.exp(x), ones, best)
+        if found > 0 and svm.products.min() > 0:  # it may never get to 0
             _widen(problem, svm, math.exp(x), best)
-        if best.gap <= GOAL or abs(slope) < 1e-13 or (slope > 0 and at_the_end):
-            break
-        low, high = (x, high) if slope < 0 else (low, x)
-        # Secants from one side can be slow; halving is not.
-        slow = turn > 15 and turn % 2 and math.isfinite(high - low)
-        last, x = (x, slope), (low + high) / 2 if slow else _following(x, slope, steepness, low, high)
-        if not low < x < high:
-            break
+        return 0.0 if best.gap <= GOAL else found
+
+    low = high = math.log(max(float(mu), math.exp(LEAST)))
+    below = above = slope(low)
+    while below > 0 and low > LEAST:
+        low = max(low - STRIDE, LEAST)
+        below = slope(low)
+    while above < 0 and high < MOST:
+        high += STRIDE
+        above = slope(high)
+    if below < 0 < above:
+        from scipy.optimize import brentq
+
+        brentq(slope, low, high, maxiter=60, disp=False)
     return best.v, best.a
 
 
@@ -168,19 +171,6 @@ def _slope(problem: ScaledPoints, svm: "SquaredSlack", mu: float, ones: Floats, 
     if abs(slope) < 0.01 * gap and best.gap < 0.5 * gap:  # so near to 0 that v was not precise enough for its sign
         return _slope(problem, svm, mu, ones, best)
     return slope
-
-
-def _following(x: float, slope: float, steepness: float, low: float, high: float) -> float:
-    """The next log(mu), by a secant that is kept between the last two signs.
-
-    Steepness 1, before there is a secant, is the step that never increases f: with ||v|| t <= (||v||^2 + t^2)/2, and
-    the same for xi, the support vector machine of that mu is a majorant of f.
-    """
-    steepness = 1.0 if math.isnan(steepness) else max(steepness, 1e-9)
-    following = x + min(max(-slope / steepness, -5.0), 5.0)
-    if not low < following < high:
-        following = (low + high) / 2
-    return max(following, math.log(SMALLEST_MU))
 
 
 def _widen(problem: ScaledPoints, svm: "SquaredSlack", mu: float, best: _Best) -> None:
@@ -205,16 +195,13 @@ class SquaredSlack:
     """The minimum of mu/2 ||v||^2 + 1/2 ||(targets - Zv)_+||^2, by Newton's method from the last v.
 
     The function is a quadratic as long as the same rows are active (below their targets), so that a full step that
-    leaves them as they are ends at the minimum. The products of the columns over the active rows are kept, and only
-    the rows that came or went are added or taken away.
+    leaves them as they are ends at the minimum.
     """
 
     def __init__(self, Z: Any) -> None:
         n, d = Z.shape
         self.Z = Z
         self.v, self.products = np.zeros(d), np.zeros(n)
-        self.counted = np.zeros(n, dtype=bool)
-        self.columns = np.zeros((d, d) if d <= DIRECT else (0, 0))
 
     def minimise(self, mu: float, targets: Floats, gap: float) -> tuple[Floats, Floats]:
         """v and <z, v> for every row, precise enough to make a gap a thousand times smaller."""
@@ -239,10 +226,9 @@ class SquaredSlack:
 
     def _newton(self, mu: float, active: NDArray[np.bool_], targets: Floats, gradient: Floats) -> Floats:
         k, d = int(np.count_nonzero(active)), len(self.v)
+        rows = self.Z if active.all() else self.Z[np.flatnonzero(active)]
         if d <= DIRECT and k > d:
-            self._count(active)
-            return _solve(self.columns, mu, -gradient)
-        rows = self._rows(active)
+            return _solve(_plain(rows.T @ rows), mu, -gradient)
         if k <= DIRECT:  # fewer rows than columns: the same equations, written for the rows
             weights = _solve(_plain(rows @ rows.T), mu, targets[active])
             return np.asarray(rows.T @ weights).ravel() - self.v
@@ -251,19 +237,6 @@ class SquaredSlack:
         apply = LinearOperator((d, d), lambda x: mu * x.ravel() + rows.T @ (rows @ x.ravel()), dtype=np.float64)
         step, _ = cg(apply, -gradient, rtol=1e-3, maxiter=300)
         return np.asarray(step, dtype=np.float64)
-
-    def _rows(self, which: NDArray[np.bool_]) -> Any:
-        return self.Z if which.all() else self.Z[np.flatnonzero(which)]
-
-    def _count(self, active: NDArray[np.bool_]) -> None:
-        came, went = active & ~self.counted, self.counted & ~active
-        if 2 * np.count_nonzero(active != self.counted) > np.count_nonzero(active):
-            self.columns, came, went = np.zeros_like(self.columns), active, np.zeros_like(active)
-        for sign, which in ((1.0, came), (-1.0, went)):
-            if which.any():
-                rows = self._rows(which)
-                self.columns += sign * _plain(rows.T @ rows)
-        self.counted = active
 
     def _move_along(self, step: Floats, mu: float, targets: Floats) -> None:
         """Along the step, to its end or to where the function starts to rise."""
