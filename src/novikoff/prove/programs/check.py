@@ -103,14 +103,15 @@ class ProgramCertificate:
         multipliers: Multipliers | None = None,
         ray: Numbers | None = None,
     ) -> "ProgramCertificate":
-        """What is true of a claim, and by how much it fails; an optimum that fails is approximate."""
-        point, direction = Ratios.of(x or ()), Ratios.of(ray or ())
+        """What is true of a claim: an optimum that fails is approximate, and anything else fails infinitely."""
+        point, y = Ratios.of(x or ()), Combined(program, multipliers)
         if claim == "unbounded":
-            violation = max(ray_violation(program, direction), _rounded_up(_infeasibilities(program, point)))
+            proves = _is_ray(program, Ratios.of(ray or ())) and not _infeasibilities(program, point)
+            violation = 0.0 if proves else math.inf
         elif claim == "infeasible":
-            violation = contradiction_violation(program, Combined(program, multipliers))
+            violation = 0.0 if y.is_contradiction() else math.inf
         else:
-            violation = optimality_violation(program, point, Combined(program, multipliers))
+            violation = optimality_violation(program, point, y)
             claim = "approximate" if violation > 0 else claim
         value = dot(program.c, point) if claim == "optimal" else None
         return cls(claim, violation, ProgramData.of(program), x, multipliers, ray, value)
@@ -247,19 +248,13 @@ def optimality_violation(program: Program, x: Ratios, y: "Combined") -> float:
     return _rounded_up([gap, *dual, *signs, *_infeasibilities(program, x)])
 
 
-def contradiction_violation(program: Program, y: "Combined") -> float:
-    """By how much multipliers fail to combine the constraints to 0 >= 1; infinite if to nothing positive."""
-    strength = y.bound()
-    if strength <= 0:
-        return math.inf
-    fails = [*(miss for _, miss in y.misses(np.zeros_like(program.c))), *y.wrong_signs()]
-    return _rounded_up([fail / strength for fail in fails])
-
-
-def ray_violation(program: Program, ray: Ratios) -> float:
-    """By how much the ray leaves the constraints while the cost falls by 1; infinite if it does not fall."""
-    fall = -dot(program.c, ray)
-    return _rounded_up([fail / fall for fail in _infeasibilities(_recession(program), ray)]) if fall > 0 else math.inf
+def _is_ray(program: Program, ray: Ratios) -> bool:
+    """Whether one may walk along it forever, and the cost falls: all finite limits count as 0."""
+    lower = np.where(np.isfinite(program.lower), 0.0, -np.inf)
+    upper = np.where(np.isfinite(program.upper), 0.0, np.inf)
+    no_ub, no_eq = np.zeros_like(program.b_ub), np.zeros_like(program.b_eq)
+    directions = Program(program.c, program.A_ub, no_ub, program.A_eq, no_eq, lower, upper)
+    return dot(program.c, ray) < 0 and not _infeasibilities(directions, ray)
 
 
 class Combined:
@@ -275,6 +270,10 @@ class Combined:
         p = self.program
         limits = np.concatenate([p.b_ub, p.b_eq, p.lower, p.upper])
         return dot(limits, Ratios([*self.ub, *self.eq, *self.lower, *self.upper], self.denominator))
+
+    def is_contradiction(self) -> bool:
+        """Whether they combine the constraints to 0 > 0."""
+        return self.bound() > 0 and not self.misses(np.zeros_like(self.program.c)) and not self.wrong_signs()
 
     def misses(self, target: Vector) -> list[tuple[int, Fraction]]:
         """Where the multipliers miss the target, and by how much."""
@@ -311,14 +310,6 @@ def _infeasibilities(program: Program, x: Ratios) -> list[Fraction]:
                 miss = Fraction(missing[j], x.denominator * limits.denominator)
                 broken.append(miss / (1 + abs(Fraction(bounds[j]))))
     return broken
-
-
-def _recession(program: Program) -> Program:
-    """The program whose points are the directions in which one may walk forever: all finite limits 0."""
-    lower = np.where(np.isfinite(program.lower), 0.0, -np.inf)
-    upper = np.where(np.isfinite(program.upper), 0.0, np.inf)
-    no_ub, no_eq = np.zeros_like(program.b_ub), np.zeros_like(program.b_eq)
-    return Program(program.c, program.A_ub, no_ub, program.A_eq, no_eq, lower, upper)
 
 
 def _least_size(values: Vector) -> Fraction:
