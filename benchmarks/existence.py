@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from scipy.optimize import linprog
+from scipy.sparse import csr_array
 from threadpoolctl import threadpool_limits
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
@@ -99,7 +100,10 @@ def effects(arguments):
 def bare_program(likelihood):
     """Some direction in a box, in floats."""
     cone = cone_of(likelihood)
-    Z, E = cone.rows[~cone.is_equation], cone.rows[cone.is_equation]
+    whole = cone.whole
+    data = np.ldexp(whole.data.astype(np.float64), cone.exponents[whole.indices])
+    rows = csr_array((data, whole.indices, whole.indptr), shape=(whole.n_rows, whole.n_columns))
+    Z, E = rows[~cone.is_equation], rows[cone.is_equation]
     equal = {"A_eq": E, "b_eq": np.zeros(E.shape[0])} if E.shape[0] else {}
     goal = -np.asarray(Z.sum(axis=0)).ravel()
     return linprog(goal, A_ub=-Z, b_ub=np.zeros(Z.shape[0]), bounds=(-1, 1), method="highs-ds", **equal)

@@ -20,7 +20,7 @@ from novikoff.prove.exact.document import CertificateError
 from novikoff.prove.exact.floats import power_of_two
 from novikoff.prove.existence.families import Cone, cone_of, must_be_below, start_cone
 from novikoff.prove.existence.likelihood import Likelihood
-from novikoff.prove.existence.rows import NullSpace, in_lowest_terms, rational
+from novikoff.prove.existence.rows import NullSpace, rational
 from novikoff.say.estimates import DOWN, INFINITE, UNDETERMINED, UNIDENTIFIED, UP
 
 SIGNS = (UP, DOWN, UNDETERMINED, INFINITE, UNIDENTIFIED)
@@ -141,7 +141,7 @@ def _null_space_of_face(cone: Cone, obstruction: Combination, is_strict: Mask, c
     _need(not cone.whole.combined(rows, weights), "obstruction", "it does not add up to 0")
     named = np.zeros(cone.whole.n_rows, dtype=bool)
     named[list(rows)] = True
-    null_space = NullSpace.of(cone.whole.in_rows(np.flatnonzero(named | cone.is_equation)), clock)
+    null_space = cone.null_space(np.flatnonzero(named | cone.is_equation), clock)
     others = np.flatnonzero(~named & ~cone.is_equation & ~is_strict)
     _need(
         _spans(null_space, cone, others, clock),
@@ -177,7 +177,7 @@ def diverging(
 ) -> dict[int, str]:
     """The coefficients that are not finite, and what becomes of them."""
     varying = [place for place in range(cone.size) if not null_space.is_fixed(place)]
-    lines = lineality(cone, null_space, is_strict, clock)
+    lines = cone.beyond(null_space, is_strict, clock).lines
     proofs = {proof.coefficient: proof for proof in witnesses.signs}
     _need([proof.coefficient for proof in witnesses.signs] == sorted(proofs), "signs", "they do not ascend")
     found: dict[int, str] = {}
@@ -194,13 +194,6 @@ def diverging(
             found[place] = UP if sign > 0 else DOWN
     _need(not proofs, "signs", "they are about coefficients that are finite or not identified")
     return found
-
-
-def lineality(cone: Cone, null_space: NullSpace, is_strict: Mask, clock: Clock) -> NullSpace:
-    """Among the vectors that are orthogonal to the face, those that are orthogonal to all other rows, too."""
-    beyond = cone.whole.in_rows(np.flatnonzero(is_strict))
-    products = [null_space.times(beyond.row(i)) for i in clock.through(range(beyond.n_rows))]
-    return NullSpace.of(in_lowest_terms(products, null_space.dimension), clock)
 
 
 def _check_sign(cone: Cone, null_space: NullSpace, proof: SignProof, sign: int) -> None:

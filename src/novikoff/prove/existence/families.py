@@ -11,10 +11,9 @@ each, and their order, are in `docs/certificates.md`.
 
 import itertools
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,51 +23,63 @@ from novikoff.prove.exact.algebra import as_whole
 from novikoff.prove.exact.floats import power_of_two
 from novikoff.prove.exact.refined import WholeMatrix
 from novikoff.prove.existence.likelihood import Likelihood
-from novikoff.prove.existence.rows import Numbers, whole_rows
+from novikoff.prove.existence.rows import NullSpace, Numbers, Sparse, Term, in_lowest_terms, sums_of, whole_rows
 from novikoff.say.words import listed
 
-# A difference of two numbers that are multiples of the same power of two and shorter than this many bits is exact.
-BITS = 52
+Rows = NDArray[np.int64]
+
+
+class Beyond(NamedTuple):
+    """Rows beyond a face, by their numbers, as they are to the free numbers of the `null_space` of the face; and the
+    `lines`, which are orthogonal to these rows, too."""
+
+    null_space: NullSpace
+    rows: Mapping[int, Sparse]
+    lines: NullSpace
 
 
 @dataclass(frozen=True, eq=False)
 class Cone:
-    """Rows of floats, exactly those meant, of which some are equations, and the names of the coefficients.
+    """Rows in whole numbers, of which some are equations, and the names of the coefficients.
 
-    `coefficient` gives the coefficient that a column belongs to. `owner` is the row of the data that a row of the cone
-    speaks of. In a chain of comparisons, such as that of events in time, `after` is the row of the data that it is
+    The rows of a coefficient have a unit of their own, a power of two. `owner` is the row of the data that a row of the
+    cone speaks of. In a chain of comparisons, such as that of events in time, `after` is the row of the data that it is
     compared with, which has been left behind itself if anything before it has; -1 where there is no chain.
+
+    What search and conclusion both compute of the same rows is `known`.
     """
 
-    rows: Any
+    whole: WholeMatrix
+    exponents: Numbers
     is_equation: NDArray[np.bool_]
     names: tuple[str, ...]
-    coefficient: Numbers
     owner: Numbers
     after: Numbers | None = None
-
-    @classmethod
-    def of(cls, rows: Any, is_equation: NDArray[np.bool_], names: Sequence[str], owner: Numbers) -> "Cone":
-        """A cone with a column for every coefficient."""
-        return cls(rows, is_equation, tuple(names), np.arange(len(names)), owner)
+    known: dict[Any, Any] = field(default_factory=dict, repr=False)
 
     @property
     def size(self) -> int:
         return len(self.names)
 
-    @cached_property
-    def _whole(self) -> tuple[WholeMatrix, Numbers]:
-        return whole_rows(self.rows, self.coefficient, self.size)
+    def null_space(self, rows: Rows, clock: Clock) -> NullSpace:
+        """What is orthogonal to some rows."""
+        key = rows.tobytes()
+        if key not in self.known:
+            self.known[key] = NullSpace.of(self.whole.in_rows(rows), clock)
+        found: NullSpace = self.known[key]
+        return found
 
-    @property
-    def whole(self) -> WholeMatrix:
-        """The rows in whole numbers, of which those of a coefficient have a unit of their own."""
-        return self._whole[0]
-
-    @property
-    def exponents(self) -> Numbers:
-        """The units, as powers of two."""
-        return self._whole[1]
+    def beyond(self, null_space: NullSpace, is_strict: NDArray[np.bool_], clock: Clock) -> Beyond:
+        """The rows beyond a face, given what is orthogonal to it."""
+        key = id(null_space), is_strict.tobytes()  # which stays its own, as it is kept with the answer
+        if key not in self.known:
+            numbers = np.flatnonzero(is_strict)
+            part = self.whole.in_rows(numbers)
+            rows = {n: null_space.times(part.row(i)) for i, n in enumerate(clock.through(numbers.tolist()))}
+            lines = NullSpace.of(in_lowest_terms(list(rows.values()), null_space.dimension), clock)
+            self.known[key] = Beyond(null_space, rows, lines)
+        found: Beyond = self.known[key]
+        return found
 
     def signs(self, direction: Sequence[int]) -> NDArray[np.int8]:
         """The sign of every row along a direction."""
@@ -95,38 +106,8 @@ class Cone:
         return tuple(sorted(left_behind))
 
 
-def split(X: Any) -> tuple[Any, Numbers]:
-    """CSR columns as sums of shorter columns, so that differences of their rows are exact; and whose parts they are.
-
-    >>> from scipy.sparse import csr_array
-    >>> parts, column = split(csr_array([[2.0**60 + 2.0**10], [1.0]]))
-    >>> parts.toarray().tolist(), column.tolist()
-    ([[1.152921504606847e+18, 1024.0], [0.0, 1.0]], [0, 0])
-    """
-    from scipy.sparse import csr_array, hstack
-
-    _, lowest = whole_rows(X, np.arange(X.shape[1]), X.shape[1])
-    highest = np.zeros(X.shape[1], dtype=np.int64)
-    np.maximum.at(highest, X.indices, np.frexp(X.data)[1])
-    counts = np.maximum(-((lowest - highest) // BITS), 1)  # rounded up
-    left, pieces, columns = X.data.copy(), [], []
-    for part in range(int(counts.max(initial=1)) - 1, -1, -1):
-        unit = (lowest + BITS * part)[X.indices]
-        high = np.where(part < counts[X.indices], np.ldexp(np.trunc(np.ldexp(left, -unit)), unit), 0.0)
-        if part == 0:
-            high = left
-        left = left - high
-        which = np.flatnonzero(part < counts)
-        pieces.append(csr_array((high, X.indices, X.indptr), shape=X.shape)[:, which])
-        columns.append(which)
-    return hstack(pieces, format="csr"), np.concatenate(columns)
-
-
-# Comparisons of rows that are written out at most, and between two looks at the clock.
+# Comparisons of rows that are written out at most.
 MOST_PAIRS = 20_000_000
-BLOCK = 100_000
-
-Rows = NDArray[np.int64]
 
 
 def cone_of(likelihood: Likelihood, clock: Clock = UNLIMITED) -> Cone:
@@ -171,13 +152,13 @@ def check_different(names: Sequence[str]) -> None:
 def _binomial(likelihood: Likelihood, clock: Clock) -> Cone:
     """Only successes: x.b >= 0. Only failures: x.b <= 0. Both: x.b = 0."""
     rows, won, lost = _trials(likelihood)
-    return _signed(likelihood, rows, np.where(won, 1.0, -1.0), won & lost)
+    return _signed(likelihood, rows, np.where(won, 1, -1), won & lost, clock)
 
 
 def _log_binomial(likelihood: Likelihood, clock: Clock) -> Cone:
     """No probability may fall where there is a success: x.b = 0. Elsewhere x.b <= 0."""
     rows, won, _ = _trials(likelihood)
-    return _signed(likelihood, rows, np.full(len(rows), -1.0), won)
+    return _signed(likelihood, rows, np.full(len(rows), -1), won, clock)
 
 
 def _trials(likelihood: Likelihood) -> tuple[Rows, NDArray[np.bool_], NDArray[np.bool_]]:
@@ -190,14 +171,13 @@ def _trials(likelihood: Likelihood) -> tuple[Rows, NDArray[np.bool_], NDArray[np
 def _poisson(likelihood: Likelihood, clock: Clock) -> Cone:
     """A mean may fall to 0 where nothing was counted, and nowhere else."""
     rows = likelihood.used
-    return _signed(likelihood, rows, np.full(len(rows), -1.0), likelihood.numbers["count"][rows] > 0)
+    return _signed(likelihood, rows, np.full(len(rows), -1), likelihood.numbers["count"][rows] > 0, clock)
 
 
-def _signed(likelihood: Likelihood, rows: Rows, signs: NDArray[np.float64], is_equation: NDArray[np.bool_]) -> Cone:
-    from scipy.sparse import csr_array, diags_array
-
-    signed = csr_array(diags_array(signs) @ likelihood.X[rows])
-    return Cone.of(signed, is_equation, likelihood.columns, rows)
+def _signed(likelihood: Likelihood, rows: Rows, signs: Rows, is_equation: NDArray[np.bool_], clock: Clock) -> Cone:
+    X, exponents = whole_rows(likelihood.X)
+    whole = sums_of([Term(X, rows, signs, np.zeros_like(rows))], len(rows), X.n_columns, clock)
+    return Cone(whole, exponents, is_equation, likelihood.columns, rows)
 
 
 def start_cone(likelihood: Likelihood) -> Cone:
@@ -209,8 +189,9 @@ def start_cone(likelihood: Likelihood) -> Cone:
     offset = likelihood.numbers["offset"][rows, None]
     design = -hstack([likelihood.X[rows], csr_array(offset)], format="csr")
     last = csr_array(([1.0], ([0], [design.shape[1] - 1])), shape=(1, design.shape[1]))
+    whole, exponents = whole_rows(csr_array(vstack([design, last])))
     names = (*likelihood.columns, "offset")
-    return Cone.of(csr_array(vstack([design, last])), np.zeros(len(rows) + 1, dtype=bool), names, np.append(rows, -1))
+    return Cone(whole, exponents, np.zeros(len(rows) + 1, dtype=bool), names, np.append(rows, -1))
 
 
 def must_be_below(likelihood: Likelihood) -> NDArray[np.bool_]:
@@ -220,37 +201,34 @@ def must_be_below(likelihood: Likelihood) -> NDArray[np.bool_]:
 
 def _multinomial(likelihood: Likelihood, clock: Clock) -> Cone:
     """x.(b_own - b_rival) >= 0 for every rival; the coefficients of the first class are 0."""
-    from scipy.sparse import csr_array, kron, vstack
-
-    rows, d, k = likelihood.used, len(likelihood.columns), len(likelihood.classes or ())
-    own = likelihood.numbers["class"][rows].astype(np.int64)
-    parts, owners = [csr_array((0, (k - 1) * d))], [rows[:0]]
-    for label in range(k):
-        mine = rows[own == label]
-        for rival in clock.through(range(k)):
-            if rival != label and len(mine):
-                unit = np.zeros((1, k))
-                unit[0, label], unit[0, rival] = 1.0, -1.0
-                parts.append(csr_array(kron(csr_array(unit[:, 1:]), likelihood.X[mine], format="csr")))
-                owners.append(mine)
-    stacked, owner = csr_array(vstack(parts)), np.concatenate(owners)
-    return Cone.of(stacked, np.zeros(len(owner), dtype=bool), coefficients_of(likelihood), owner)
+    used, k = likelihood.used, len(likelihood.classes or ())
+    X, exponents = whole_rows(likelihood.X)
+    of_class = [used[likelihood.numbers["class"][used] == label] for label in range(k)]
+    pairs = [(own, rival) for own in clock.through(range(k)) for rival in range(k) if rival != own]
+    counts = [len(of_class[own]) for own, _ in pairs]
+    rows = np.concatenate([of_class[own] for own, _ in pairs])
+    own, rival = (np.repeat(labels, counts) for labels in zip(*pairs, strict=True))
+    sides = [
+        Term(X, rows, sign * (label > 0), X.n_columns * np.maximum(label - 1, 0))
+        for sign, label in ((1, own), (-1, rival))
+    ]
+    whole = sums_of(sides, len(rows), (k - 1) * X.n_columns, clock)
+    is_equation = np.zeros(len(rows), dtype=bool)
+    return Cone(whole, np.tile(exponents, k - 1), is_equation, coefficients_of(likelihood), rows)
 
 
 def _ordinal(likelihood: Likelihood, clock: Clock) -> Cone:
     """The thresholds around a row's class may move away from x.b, never over it."""
-    from scipy.sparse import csr_array, hstack, vstack
-
-    rows, k = likelihood.used, len(likelihood.classes or ())
-    own = likelihood.numbers["class"][rows].astype(np.int64)
-    parts, owners = [csr_array((0, len(likelihood.columns) + k - 1))], [rows[:0]]
-    for sign, is_there, threshold in ((1.0, own < k - 1, own), (-1.0, own > 0, own - 1)):
-        chosen, place = rows[is_there], threshold[is_there]
-        entries = np.full(len(chosen), sign), (np.arange(len(chosen)), place)
-        parts.append(hstack([-sign * likelihood.X[chosen], csr_array(entries, shape=(len(chosen), k - 1))]))
-        owners.append(chosen)
-    stacked, owner = csr_array(vstack(parts)), np.concatenate(owners)
-    return Cone.of(stacked, np.zeros(len(owner), dtype=bool), coefficients_of(likelihood), owner)
+    used, k = likelihood.used, len(likelihood.classes or ())
+    X, exponents = whole_rows(likelihood.X)
+    own = likelihood.numbers["class"][used].astype(np.int64)
+    below, above = own < k - 1, own > 0
+    rows, place = np.append(used[below], used[above]), np.append(own[below], own[above] - 1)
+    signs, nowhere = np.repeat([1, -1], [below.sum(), above.sum()]), np.zeros_like(rows)
+    thresholds = Term(WholeMatrix.of_table([[1]], 1), nowhere, signs, X.n_columns + place)
+    whole = sums_of([Term(X, rows, -signs, nowhere), thresholds], len(rows), X.n_columns + k - 1, clock)
+    units, is_equation = np.append(exponents, np.zeros(k - 1, dtype=np.int64)), np.zeros(len(rows), dtype=bool)
+    return Cone(whole, units, is_equation, coefficients_of(likelihood), rows)
 
 
 # -- comparisons ------------------------------------------------------------------------------------------------------
@@ -324,9 +302,7 @@ def _late_entries(likelihood: Likelihood, members: Rows) -> Iterator[Comparisons
 def _compared(
     likelihood: Likelihood, compare: Callable[[Rows], Iterator[Comparisons]], clock: Clock, *, in_a_chain: bool
 ) -> Cone:
-    """Differences of rows, exactly: columns are split where floats would round them."""
-    from scipy.sparse import csr_array, vstack
-
+    """Differences of rows."""
     pieces: list[Comparisons] = [(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), False)]
     count = 0
     for members in _strata(likelihood, likelihood.used):
@@ -340,15 +316,11 @@ def _compared(
                 )
     larger, smaller = (np.concatenate([piece[i] for piece in pieces]) for i in range(2))
     equal = np.repeat([piece[2] for piece in pieces], [len(piece[0]) for piece in pieces])
-    parts, coefficient = split(likelihood.X)
-    blocks = [csr_array(parts[larger[:0]])]
-    for start in clock.through(range(0, count, BLOCK)):
-        some = slice(start, start + BLOCK)
-        blocks.append(csr_array(parts[larger[some]] - parts[smaller[some]]))
-    rows = csr_array(vstack(blocks))
-    if not np.isfinite(rows.data).all():
-        raise ValueError("the differences of some numbers in X are beyond the range of float64; divide their columns")
-    return Cone(rows, equal, likelihood.columns, coefficient, smaller, larger if in_a_chain else None)
+    X, exponents = whole_rows(likelihood.X)
+    ones = np.ones(count, dtype=np.int64)
+    sides = [Term(X, larger, ones, 0 * ones), Term(X, smaller, -ones, 0 * ones)]
+    whole = sums_of(sides, count, X.n_columns, clock)
+    return Cone(whole, exponents, equal, likelihood.columns, smaller, larger if in_a_chain else None)
 
 
 _CONES: dict[str, Callable[[Likelihood, Clock], Cone]] = {

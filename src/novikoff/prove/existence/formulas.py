@@ -36,7 +36,6 @@ from novikoff.prove.existence.likelihood import COLUMNS, Likelihood, ModelOption
 from novikoff.prove.existence.missing import omitted_in_all, without_missing
 
 NAME = r"`[^`]+`|[^\W\d][\w.]*"
-_NAME = re.compile(rf"\s*({NAME})\s*")
 _TOKEN = re.compile(rf"\s*(?:(?P<factor>C\(\s*(?:{NAME})\s*\))|(?P<name>{NAME})|(?P<mark>[.01](?![\w.])|[-+:*]))")
 _BEYOND = re.compile(r"`[^`]*`|\"[^\"]*\"|'[^']*'|[][(){}]|[~|]")
 MARKS = ("+", "-", ":", "*", ".", "0", "1")
@@ -81,18 +80,9 @@ def listed_names(text: str, mark: str = "+") -> list[str] | None:
     >>> listed_names("origin + `first year`"), listed_names("log(x)")
     (['origin', 'first year'], None)
     """
-    names, place = [], 0
-    while True:
-        found = _NAME.match(text, place)
-        if found is None:
-            return None
-        names.append(found[1].strip("`"))
-        place = found.end()
-        if place == len(text):
-            return names
-        if text[place] != mark:
-            return None
-        place += 1
+    if not re.fullmatch(rf"\s*(?:{NAME})\s*(?:{re.escape(mark)}\s*(?:{NAME})\s*)*", text):
+        return None
+    return [name.strip("`") for name in re.findall(NAME, text)]
 
 
 def response_columns(left: str) -> list[str] | None:

@@ -4,15 +4,16 @@ Every coefficient has its own power of two: entries n stand for n 2^e, where e d
 columns of very different units still give short whole numbers.
 
 A null space is found by elimination. Columns with few entries, most of them indicators, are eliminated one after the
-other, in fractions: a row of indicators stays a difference of two of them after any subtraction. What is left
+other: a row of indicators stays a difference of two of them after any subtraction. What is left
 are a few full columns, for which whole matrices are faster: some rows are taken at first, and those that they do not
 span join them, until there are none.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +33,9 @@ FULL = 300
 # Beyond, a column is full if so many of the rows, as a share, have an entry there.
 FULL_SHARE = 0.05
 
+# Rows that are added between two looks at the clock.
+BLOCK = 100_000
+
 NONE = np.iinfo(np.int64).max
 
 
@@ -45,45 +49,69 @@ def rational(value: Any) -> Any:
 # -- whole numbers ----------------------------------------------------------------------------------------------------
 
 
-def whole_rows(rows: Any, coefficient: Numbers, size: int) -> tuple[WholeMatrix, Numbers]:
-    """CSR floats as whole numbers, and the exponents of their units, one for each of `size` coefficients.
-
-    `coefficient` says to which one each column belongs: those of one coefficient are added.
+def whole_rows(rows: Any) -> tuple[WholeMatrix, Numbers]:
+    """CSR floats as whole numbers, and the exponents of their units, one for each column.
 
     >>> from scipy.sparse import csr_array
-    >>> whole, exponents = whole_rows(csr_array([[0.5, 4.0, 2.0**60]]), np.array([0, 1, 1]), 2)
-    >>> whole.row(0), exponents.tolist()
-    ({0: 1, 1: 288230376151711745}, [-1, 2])
+    >>> whole, exponents = whole_rows(csr_array([[0.5, 4.0], [0.0, 2.0**60]]))
+    >>> whole.row(0), whole.row(1), exponents.tolist()
+    ({0: 1, 1: 1}, {1: 288230376151711744}, [-1, 2])
     """
     used = rows.data != 0
-    values, places = rows.data[used], coefficient[rows.indices[used]].astype(np.int64)
-    indptr = np.append(0, np.cumsum(used))[rows.indptr]
-    exponents = np.full(size, NONE)
+    values, places = rows.data[used], rows.indices[used].astype(np.int64)
+    exponents = np.full(rows.shape[1], NONE)
     np.minimum.at(exponents, places, lowest_exponents(values[:, None]))
     exponents[exponents == NONE] = 0
-    matrix = WholeMatrix(_whole_numbers(values, exponents[places]), places, indptr, size)
-    return (matrix if len(coefficient) == size else _added_up(matrix)), exponents
+    indptr = np.append(0, np.cumsum(used))[rows.indptr]
+    return WholeMatrix(_whole_numbers(values, exponents[places]), places, indptr, rows.shape[1]), exponents
 
 
 def _whole_numbers(values: NDArray[np.float64], exponents: Numbers) -> NDArray[Any]:
-    """Whole numbers n with values = n 2^exponent, in 64 bits if all fit."""
+    """Whole numbers n with values = n 2^exponent, in 64 bits if sums of two fit."""
     mantissas, powers = np.frexp(values)
-    if (powers - exponents).max(initial=0) > 62:
+    if (powers - exponents).max(initial=0) > 61:
         return as_integers(values, exponents)
     whole, shifts = np.ldexp(mantissas, 53).astype(np.int64), powers - 53 - exponents
     return np.where(shifts >= 0, whole << np.maximum(shifts, 0), whole >> np.maximum(-shifts, 0))
 
 
-def _added_up(matrix: WholeMatrix) -> WholeMatrix:
-    """Entries of a row that stand in the same place become one."""
-    rows = np.repeat(np.arange(matrix.n_rows), np.diff(matrix.indptr))
-    order = np.lexsort((matrix.indices, rows))
-    rows, places = rows[order], matrix.indices[order]
-    first = np.flatnonzero(np.append(True, (np.diff(rows) != 0) | (np.diff(places) != 0))[: len(rows)])
-    sums = np.add.reduceat(matrix.data[order].astype(object), first) if len(first) else matrix.data
-    used = first[sums != 0]
-    counts = np.bincount(rows[used], minlength=matrix.n_rows)
-    return WholeMatrix.of(sums[sums != 0], places[used], np.append(0, np.cumsum(counts)), matrix.n_columns)
+class Term(NamedTuple):
+    """For each of some new rows a row of whole numbers, times a sign, with its columns moved to the right."""
+
+    matrix: WholeMatrix
+    rows: Numbers
+    signs: Numbers
+    moved: Numbers
+
+
+def sums_of(terms: Sequence[Term], n_rows: int, n_columns: int, clock: Clock) -> WholeMatrix:
+    """Row by row, the sum of two terms at most; OutOfTimeError if there is no time."""
+    blocks = [WholeMatrix(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(1, dtype=np.int64), 0)]
+    for start in clock.through(range(0, n_rows, BLOCK)):
+        block = slice(start, min(start + BLOCK, n_rows))
+        parts = [(matrix.in_rows(rows[block]), signs[block], moved[block]) for matrix, rows, signs, moved in terms]
+        counts = [np.diff(part.indptr) for part, _, _ in parts]
+        data = np.concatenate(
+            [part.data * np.repeat(signs, n) for (part, signs, _), n in zip(parts, counts, strict=True)]
+        )
+        places = [
+            part.indices + np.repeat(moved + n_columns * np.arange(len(n)), n)
+            for (part, _, moved), n in zip(parts, counts, strict=True)
+        ]
+        order = np.argsort(np.concatenate(places), kind="stable")
+        place = np.concatenate(places)[order]
+        first = np.flatnonzero(np.append(True, np.diff(place) != 0)[: len(place)])
+        sums = np.add.reduceat(data[order], first) if len(first) else data
+        place, sums = place[first][sums != 0], sums[sums != 0]
+        indptr = np.append(0, np.cumsum(np.bincount(place // n_columns, minlength=block.stop - start)))
+        blocks.append(WholeMatrix(sums, place % n_columns, indptr, n_columns))
+    starts = np.cumsum([0, *(block.indptr[-1] for block in blocks)])
+    return WholeMatrix(
+        np.concatenate([block.data for block in blocks]),
+        np.concatenate([block.indices for block in blocks]),
+        np.concatenate([[0], *(block.indptr[1:] + at for block, at in zip(blocks, starts, strict=False))]),
+        n_columns,
+    )
 
 
 def in_lowest_terms(rows: Sequence[Sparse], size: int) -> WholeMatrix:
@@ -158,7 +186,7 @@ class NullSpace:
 
 
 class SparseEchelon:
-    """Rows in fractions, each without the leading columns of those before it."""
+    """Rows of whole numbers, each without the leading columns of those before it."""
 
     def __init__(self, order: Mapping[int, int]) -> None:
         self._order = order
@@ -167,7 +195,7 @@ class SparseEchelon:
     def insert(self, row: Sparse, most: int) -> Sparse:
         """Add a row, less multiples of those that are in; returns what is left of one that cannot be added, because
         only columns whose place in the order is at least `most` could lead it."""
-        left = {place: rational(value) for place, value in row.items() if value != 0}
+        left = {place: value for place, value in row.items() if value}
         while left:
             first = min(left, key=self._order.__getitem__)
             if self._order[first] >= most:
@@ -176,24 +204,27 @@ class SparseEchelon:
                 self.pivots[first] = left
                 return {}
             pivot = self.pivots[first]
-            factor = left[first] / pivot[first]
+            common = math.gcd(left[first], pivot[first])
+            own, times = pivot[first] // common, left[first] // common
+            if own != 1:
+                left = {place: own * value for place, value in left.items()}
             for place, value in pivot.items():
-                new = left.get(place, 0) - factor * value
-                if new == 0:
-                    left.pop(place, None)
-                else:
-                    left[place] = new
+                left[place] = left.get(place, 0) - times * value
+            left = {place: value for place, value in left.items() if value}
+            if own not in (1, -1):
+                common = math.gcd(*left.values())
+                left = {place: value // common for place, value in left.items()}
         return left
 
     def back_substituted(self, expressions: list[Sparse]) -> None:
         """Fill in the expressions of all leading columns, those of the others being known."""
         for first in sorted(self.pivots, key=self._order.__getitem__, reverse=True):
-            row = self.pivots[first]
-            total: Sparse = {}
+            row, total = self.pivots[first], dict[int, Any]()
+            lead = rational(row[first])
             for place, value in row.items():
                 if place != first:
                     for k, factor in expressions[place].items():
-                        total[k] = total.get(k, 0) - value * factor / row[first]
+                        total[k] = total.get(k, 0) - value * factor / lead
             expressions[first] = {k: value for k, value in total.items() if value != 0}
 
 

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
-from fractions import Fraction
 from typing import Any, Unpack
 
 import numpy as np
@@ -12,13 +11,15 @@ from novikoff.engine.clock import Clock, OutOfTimeError, check_time_limit
 from novikoff.prove.exact.algebra import as_whole
 from novikoff.prove.exact.codec import Combination
 from novikoff.prove.exact.document import CertificateError
+from novikoff.prove.exact.refined import WholeMatrix
 from novikoff.prove.existence.certificate import Existence
 from novikoff.prove.existence.conclude import Estimate, EstimateClaims, EstimateWitnesses
-from novikoff.prove.existence.families import Cone, cone_of, must_be_below, start_cone
+from novikoff.prove.existence.families import cone_of, must_be_below, start_cone
 from novikoff.prove.existence.inputs import likelihood_of
 from novikoff.prove.existence.likelihood import Likelihood, ModelOptions
-from novikoff.prove.existence.search.face import face_of
+from novikoff.prove.existence.rows import Term, sums_of
 from novikoff.prove.existence.search.signs import find_signs, reach
+from novikoff.prove.separable.search.face import find_face
 from novikoff.prove.separable.search.scaled import ScaledRows
 from novikoff.prove.separable.search.simplex import SingularError
 
@@ -132,45 +133,34 @@ def find_witnesses(
     start: tuple[int, ...] | None = None
     try:
         if likelihood.family == "log-binomial":
-            start, contradiction = _start(likelihood, clock, exactly)
+            start, contradiction = _start(likelihood, clock)
             if start is None:
                 return EstimateWitnesses(no_start=contradiction)
         clock.tell("looking for a direction")
         cone = cone_of(likelihood, clock)
-        face = face_of(cone, clock, exactly)
+        proof = find_face(ScaledRows.of_rows(cone.whole), clock, cone.is_equation, exactly=exactly)
     except (OutOfTimeError, SingularError):
         return EstimateWitnesses(start=start)
-    if face is None:
+    if proof is None:
         return EstimateWitnesses(start=start)
-    if face.obstruction is None:
-        signs = False
-    found_signs = find_signs(cone, face, signs, clock)
+    found_signs = find_signs(cone, proof, signs, clock)
     return EstimateWitnesses(
         tuple(cone.in_given_units(direction) for direction in found_signs.directions),
-        face.obstruction,
+        None if proof.rows is None else Combination(tuple(proof.rows.tolist()), tuple(proof.weights or ())),
         tuple(found_signs.proofs),
         start,
     )
 
 
-def _start(likelihood: Likelihood, clock: Clock, exactly: bool) -> tuple[tuple[int, ...] | None, Combination | None]:
-    """Coefficients whose probabilities are at most 1, or rows that contradict each other; neither without time."""
-    cone = start_cone(likelihood)
-    face = face_of(cone, clock, exactly)
-    if face is None or face.obstruction is None:
-        return None, None
-    must = must_be_below(likelihood)
-    if face.direction is not None and face.is_strict[must].all():
-        return cone.in_given_units(face.direction), None
-    return None, _with_row(cone, face.obstruction, int(np.flatnonzero(must & ~face.is_strict)[0]), clock)
-
-
-def _with_row(cone: Cone, face: Combination, row: int, clock: Clock) -> Combination:
-    """Rows with positive weights that add up to 0, among them one that lies on the face."""
-    if row in face.rows:
-        return face
-    rows = ScaledRows.of_rows(cone.whole.in_rows(np.array(face.rows)))
-    entries = cone.whole.row(row)
-    _, multiples = reach(rows, [entries.get(place, 0) for place in range(cone.size)], clock)
-    weights = {row: Fraction(1), **{other: value for other, value in zip(face.rows, multiples, strict=True) if value}}
-    return Combination(tuple(sorted(weights)), tuple(as_whole([weights[other] for other in sorted(weights)])))
+def _start(likelihood: Likelihood, clock: Clock) -> tuple[tuple[int, ...] | None, Combination | None]:
+    """Coefficients whose probabilities are at most 1, or rows that contradict each other: with one more column, which
+    says by how much the rows that must be positive are."""
+    cone, must = start_cone(likelihood), must_be_below(likelihood)
+    rows = np.arange(len(must))
+    ahead = Term(WholeMatrix.of_table([[-1]], 1), 0 * rows, must.astype(np.int64), 0 * rows + cone.size)
+    whole = sums_of([Term(cone.whole, rows, 0 * rows + 1, 0 * rows), ahead], len(rows), cone.size + 1, clock)
+    way, multiples = reach(ScaledRows.of_rows(whole), [0] * cone.size + [1], clock)
+    if way is not None:
+        return cone.in_given_units(way[:-1]), None
+    used = [row for row, times in enumerate(multiples.numerators) if times]
+    return None, Combination(tuple(used), tuple(as_whole([multiples.numerators[row] for row in used])))

@@ -18,10 +18,10 @@ from novikoff.prove.exact.algebra import as_whole
 from novikoff.prove.exact.floats import power_of_two
 from novikoff.prove.exact.ratios import Ratios, WholeRows
 from novikoff.prove.exact.refined import WholeMatrix
-from novikoff.prove.existence.conclude import SignProof, lineality
+from novikoff.prove.existence.conclude import SignProof
 from novikoff.prove.existence.families import Cone
 from novikoff.prove.existence.rows import Sparse, in_lowest_terms, rational, with_scale
-from novikoff.prove.existence.search.face import ConeFace
+from novikoff.prove.separable.search.face import FaceProof
 from novikoff.prove.separable.search.highs import solved_in_floats
 from novikoff.prove.separable.search.scaled import ScaledRows, mantissas_of
 from novikoff.prove.separable.search.simplex import SingularError, WholeProgram, decide_exactly, decided_from
@@ -112,13 +112,13 @@ class Signs:
     proofs: list[SignProof] = field(default_factory=list)
 
 
-def find_signs(cone: Cone, face: ConeFace, wanted: bool | None, clock: Clock) -> Signs:
+def find_signs(cone: Cone, proof: FaceProof, wanted: bool | None, clock: Clock) -> Signs:
     """What proves the signs of all coefficients that diverge; less, if that would take long or the time is over."""
-    found = Signs([face.direction] if face.direction is not None else [])
-    if face.direction is None or wanted is False:
+    found = Signs([] if proof.weak is None else [proof.weak])
+    if proof.weak is None or proof.rows is None or wanted is False:
         return found
     try:
-        search = _SignSearch(cone, face, found, clock)
+        search = _SignSearch(cone, proof, found, clock)
         if wanted is None and search.effort() > QUICK:
             return found
         for number, place in enumerate(clock.through(search.open)):
@@ -130,12 +130,13 @@ def find_signs(cone: Cone, face: ConeFace, wanted: bool | None, clock: Clock) ->
 
 
 class _SignSearch:
-    def __init__(self, cone: Cone, face: ConeFace, found: Signs, clock: Clock) -> None:
-        self.cone, self.null_space, self.found, self.inner = cone, face.null_space, found, face.free
-        beyond = np.flatnonzero(face.is_strict)
-        part = cone.whole.in_rows(beyond)
-        rows = {number: self.null_space.times(part.row(i)) for i, number in enumerate(clock.through(beyond.tolist()))}
-        lines = lineality(cone, self.null_space, face.is_strict, clock)
+    def __init__(self, cone: Cone, proof: FaceProof, found: Signs, clock: Clock) -> None:
+        is_strict = np.zeros(cone.whole.n_rows, dtype=bool)
+        is_strict[proof.beyond] = True
+        on_the_face = np.union1d(proof.rows, np.flatnonzero(cone.is_equation))
+        self.cone, self.found = cone, found
+        self.null_space, rows, lines = cone.beyond(cone.null_space(on_the_face, clock), is_strict, clock)
+        self.inner = dict(enumerate(self.null_space.free_numbers(proof.weak)))
         varying = (place for place in range(cone.size) if not self.null_space.is_fixed(place))
         self.open = [place for place in varying if not lines.times(self.null_space.expressions[place])]
         self.of_free = _connected(list(rows.values()), self.null_space.dimension)
@@ -167,7 +168,7 @@ class _SignSearch:
         for k, value in goal.items():
             parts.setdefault(self.of_free[k], {})[k] = value
         weights: dict[int, Any] = {}
-        inner = dict(enumerate(self.inner))
+        inner = self.inner
         for label, part in parts.items():
             component = self.components[label]
             way: Sparse | None = {k: inner[k] for k in component.free}
