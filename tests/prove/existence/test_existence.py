@@ -320,6 +320,13 @@ def test_an_unlucky_prime_changes_nothing(prime, monkeypatch):
     assert certify(X, y).verdict.value == "overlapping"
 
 
+def test_rows_whose_difference_is_beyond_the_floats_are_compared():
+    X, y, strata = [[1.7e308], [-1.7e308], [2.0**-1070], [0.0]], [1, 0, 1, 0], [0, 0, 1, 1]
+    found = existence(X, y, family="conditional", strata=strata)
+    assert (found.diverging, found.separated) == ({"x0": "+inf"}, (1, 3))
+    found.check(X, y, strata=strata)
+
+
 def test_a_check_ends_though_a_prime_divides_a_determinant(monkeypatch):
     prime, drawn = 2**62 - 57, iter([2**62 - 57])
     monkeypatch.setattr(modular, "drawn_prime", lambda: next(drawn, None) or drawn_prime())
