@@ -41,7 +41,7 @@ WITH_INTERCEPT = ("binomial", "log-binomial", "poisson", "negative-binomial", "m
 
 
 def family_named(family: str | None) -> str:
-    """The family that somebody means.
+    """The family of this name, or of another name for it.
 
     >>> family_named("probit"), family_named("Negative Binomial")
     ('binomial', 'negative-binomial')
@@ -258,7 +258,7 @@ def _two_outcomes(y: Any, n: int, success: Any, *, shares: bool = False) -> tupl
 
 
 def chosen_label(option: str, label: Any, labels: Sequence[Any]) -> Any:
-    """The one of some labels that somebody means, who may have written it as a text.
+    """The one of some labels that is meant, which may be given as text.
 
     >>> chosen_label("success", "1", [0, 1])
     1

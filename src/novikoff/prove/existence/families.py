@@ -43,7 +43,7 @@ class Cone:
     """Rows in whole numbers, of which some are equations, and the names of the coefficients.
 
     The rows of a coefficient have a unit of their own, a power of two. `owner` is the row of the data that a row of the
-    cone speaks of. In a chain of comparisons, such as that of events in time, `after` is the row of the data that it is
+    cone is about. In a chain of comparisons, such as that of events in time, `after` is the row of the data that it is
     compared with, which has been left behind itself if anything before it has; -1 where there is no chain.
 
     What search and conclusion both compute of the same rows is `known`.

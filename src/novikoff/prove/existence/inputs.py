@@ -214,7 +214,7 @@ def _of_pyfixest(fit: Any, table: Any, options: ModelOptions) -> Likelihood:
 def likelihood_of(
     model: Any, data: Any = None, *, is_from_file: bool = False, **options: Unpack[ModelOptions]
 ) -> Likelihood:
-    """The likelihood that somebody means; see `existence` for the options."""
+    """The likelihood of a model and its data; see `existence` for the options."""
     if isinstance(model, str):
         from novikoff.prove.existence.formulas import from_formula
 

@@ -72,7 +72,7 @@ class Origin:
 @dataclass(frozen=True, eq=False)
 class RowNames:
     """What the rows of a design are called where they come from: by labels, such as those of a frame's index, and by
-    positions, which are others than in the design if some rows were omitted. None where nobody knows."""
+    positions, which are others than in the design if some rows were omitted. None where that is unknown."""
 
     labels: Any = None
     positions: NDArray[np.int64] | None = None

@@ -181,7 +181,7 @@ class Steps:
     """What a run added to its weights, from zero weights on, one vector a step.
 
     Step number i added the vector `order[i]` of `vectors`. R and gamma are those of the `examples`: of all vectors that
-    the run could have added, or, where nobody can list these, of those that it added. A step counts as a mistake if its
+    the run could have added, or, where these are unknown, of those that it added. A step counts as a mistake if its
     score is at most `allowed`, which is 0 but for learners that ask for more than a positive score, and then its loss.
     With a `lead`, a step may have had a score of up to lead R^2; where R is known of the vectors that were added only,
     `seen_radius` is the R of the learner, which may have seen longer ones.
