@@ -8,7 +8,6 @@ from typing import Any, Unpack
 import numpy as np
 
 from novikoff.engine.clock import Clock, OutOfTimeError, check_time_limit
-from novikoff.prove.exact.algebra import as_whole
 from novikoff.prove.exact.codec import Combination
 from novikoff.prove.exact.document import CertificateError
 from novikoff.prove.exact.refined import WholeMatrix
@@ -17,7 +16,7 @@ from novikoff.prove.existence.conclude import Estimate, EstimateClaims, Estimate
 from novikoff.prove.existence.families import cone_of, must_be_below, start_cone
 from novikoff.prove.existence.inputs import likelihood_of
 from novikoff.prove.existence.likelihood import Likelihood, ModelOptions
-from novikoff.prove.existence.rows import Term, sums_of
+from novikoff.prove.existence.rows import Term, sums_of, with_scale
 from novikoff.prove.existence.search.signs import find_signs, reach
 from novikoff.prove.separable.search.face import find_face
 from novikoff.prove.separable.search.scaled import ScaledRows
@@ -163,4 +162,4 @@ def _start(likelihood: Likelihood, clock: Clock) -> tuple[tuple[int, ...] | None
     if way is not None:
         return cone.in_given_units(way[:-1]), None
     used = [row for row, times in enumerate(multiples.numerators) if times]
-    return None, Combination(tuple(used), tuple(as_whole([multiples.numerators[row] for row in used])))
+    return None, Combination(tuple(used), tuple(with_scale([multiples.numerators[row] for row in used])[0]))

@@ -100,7 +100,7 @@ def reach(rows: ScaledRows, goal: Sequence[int], clock: Clock) -> tuple[list[int
     found = (decide_exactly if guess is None else decided_from)(form, states, clock)
     x, y = found.x or Ratios([]), found.y or Ratios([])
     if sum(map(mul, goal, x.numerators)) > 0:
-        return as_whole(x.numerators), Ratios([])
+        return with_scale(x.numerators)[0], Ratios([])
     return None, Ratios([-value for value in y.numerators], y.denominator)
 
 
@@ -131,6 +131,8 @@ def find_signs(cone: Cone, proof: FaceProof, wanted: bool | None, clock: Clock) 
 
 class _SignSearch:
     def __init__(self, cone: Cone, proof: FaceProof, found: Signs, clock: Clock) -> None:
+        assert proof.rows is not None  # else nothing is searched for
+        assert proof.weak is not None
         is_strict = np.zeros(cone.whole.n_rows, dtype=bool)
         is_strict[proof.beyond] = True
         on_the_face = np.union1d(proof.rows, np.flatnonzero(cone.is_equation))
