@@ -166,10 +166,8 @@ def test_what_cannot_be_read_is_a_problem_in_the_one_shape(client, model):
     assert is_problem(post(f"{model}/learn", content="\n\n", headers=NDJSON), 422)
     lines = '{"x":{},"y":"up"}\n' * (MOST_LINES + 1)
     assert is_problem(post(f"{model}/learn", content=lines, headers=NDJSON), 413)
-    tensor = {"name": "a", "shape": [1], "datatype": "FP64", "data": [1]}
-    deep = {"inputs": [tensor], "parameters": {"deep": "DEEP"}}
-    deep_body = json.dumps(deep).replace('"DEEP"', "[" * 100_000 + "]" * 100_000)
-    assert is_problem(post(f"{model.replace('/v1', '/v2')}/infer", content=deep_body, headers=AS_JSON), 400)
+    deep = '{"x": {"a": %s}, "y": "up"}' % ("[" * 100_000 + "]" * 100_000)
+    assert is_problem(post(f"{model}/learn", content=deep, headers=AS_JSON), 422, "x")
     long_name = post(f"{model}/learn", json={"x": {"x" * 10**6: 1e300}, "y": "up"})
     assert is_problem(long_name, 422, "x")
     assert len(long_name.content) < 2000
@@ -250,31 +248,6 @@ def test_rollback_challengers_and_deletion(client, model):
     assert model.rpartition("/")[2] not in client.get("/v1/models").json()["models"]
 
 
-def test_the_open_inference_protocol_is_answered(client, model):
-    client.post(f"{model}/learn", json={"x": {"a": 1, "colour": "red"}, "y": "up"})
-    v2 = model.replace("/v1", "/v2")
-    inputs = [
-        {"name": "a", "shape": [2, 1], "datatype": "FP32", "data": [1, -30]},
-        {"name": "colour", "shape": [2], "datatype": "BYTES", "data": ["red", "blue"]},
-    ]
-    answer = client.post(f"{v2}/infer", json={"id": "7", "inputs": inputs}).json()
-    assert (answer["id"], answer["model_version"]) == ("7", "1")
-    assert answer["outputs"][0] == {"name": "label", "shape": [2], "datatype": "BYTES", "data": ["up", "down"]}
-    assert answer["outputs"][1]["shape"] == [2, 2]
-    metadata = client.get(v2).json()
-    assert [tensor["name"] for tensor in metadata["inputs"]] == ["a"]
-    assert client.get(f"{v2}/ready").json()["ready"]
-    assert client.get("/v2").json()["name"] == "novikoff"
-    for wrong in (
-        [{"name": "a", "shape": [2], "datatype": "FP32", "data": [1]}],
-        [{"name": "a", "shape": [1, 2], "datatype": "FP32", "data": [1, 2]}],
-        [{"name": "a", "shape": [], "datatype": "FP32", "data": []}],
-        [{"name": "a", "shape": [1], "datatype": "FP32", "data": ["x"]}],
-        [{"name": "a", "shape": [1], "datatype": "FP32", "data": [1]}] * 2,
-    ):
-        assert is_problem(client.post(f"{v2}/infer", json={"inputs": wrong}), 422, "inputs")
-
-
 METRIC = re.compile(r'(novikoff|process)_\w+(\{\w+="[^"]*"(,\w+="[^"]*")*\})? -?[0-9.e+-]+(inf)?')
 
 
@@ -308,13 +281,13 @@ def test_no_answer_is_sniffed_stored_or_read_by_another_site(client):
 
 def test_with_a_token_it_is_needed_for_all_but_the_probes():
     with tempfile.TemporaryDirectory() as folder, listening(folder, token="0123456789abcdef") as (address, _):
-        for path in ("/v1/models", "/metrics", "/openapi.json", "/v2"):
+        for path in ("/v1/models", "/metrics", "/openapi.json"):
             assert is_problem(httpx.get(address + path[1:]), 401)
             wrong = httpx.get(address + path[1:], headers={"Authorization": "Bearer 0123456789abcdeF"})
             assert is_problem(wrong, 401)
             right = httpx.get(address + path[1:], headers={"Authorization": "Bearer 0123456789abcdef", "Host": "any"})
             assert right.status_code == 200
-        for path in ("healthz", "readyz", "v2/health/live", "v2/health/ready"):
+        for path in ("healthz", "readyz"):
             assert httpx.get(address + path).status_code == 200
 
 
@@ -399,12 +372,6 @@ def test_a_model_that_was_learned_from_a_table_encodes_what_it_is_sent_or_is_ref
         said = client.post("/v1/models/of-a-table/predict", json={"x": row}).json()
         scores = {score["label"]: score["score"] for score in said["scores"]}
         assert (said["label"], scores["van"]) == (learner.predict_one(row), learner.decision_one(row))
-        tensors = [
-            {"name": name, "shape": [1], "datatype": "BYTES" if isinstance(value, str) else "FP64", "data": [value]}
-            for name, value in row.items()
-        ]
-        label, score = client.post("/v2/models/of-a-table/infer", json={"inputs": tensors}).json()["outputs"]
-        assert (label["data"], score["data"][1]) == ([learner.predict_one(row)], learner.decision_one(row))
         assert client.post("/v1/models/of-a-table/learn", json={"x": row, "y": "van"}).status_code == 200
         learner.learn_one(row, "van")
     for x in ([1.0, 2.0], "red", {"colour": ["red"]}, None):

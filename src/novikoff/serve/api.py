@@ -190,29 +190,6 @@ async def show_metrics(call: Call) -> Reply:
     return Reply(metrics(call.service, len(await call.service.names())).encode(), kind=TEXT)
 
 
-async def server_metadata(call: Call) -> Reply:
-    """Open Inference protocol: which server this is."""
-    return _json(messages.ServerMetadata("novikoff", __version__, []))
-
-
-async def model_metadata(call: Call, model: LoadedModel) -> Reply:
-    """Open Inference protocol: the tensors of a model."""
-    return _json(answering.metadata(model.name, model.state))
-
-
-async def model_ready(call: Call, model: LoadedModel) -> Reply:
-    """Open Inference protocol: whether a model is ready."""
-    return _json(messages.IsReady(True, model.name))
-
-
-async def infer_model(call: Call, model: LoadedModel) -> Reply:
-    """Open Inference protocol: predict rows, of which every feature is a tensor."""
-    try:
-        return _json(answering.infer(model.name, model.state, call.one(messages.ToInfer)))
-    except ValueError as error:
-        raise RefusedError(422, str(error), "inputs") from None
-
-
 _TOP = QueryParameter("top", "how many to show", Annotated[int, msgspec.Meta(ge=1, le=1000)], 20)
 _MARGIN = QueryParameter(
     "margin",
@@ -260,16 +237,10 @@ ROUTES = (
     Route("GET", "/healthz", healthz, gives=messages.IsLive),
     Route("GET", "/readyz", readyz, gives=messages.IsReady),
     Route("GET", "/metrics", show_metrics, kind=TEXT),
-    Route("GET", "/v2", server_metadata, gives=messages.ServerMetadata),
-    Route("GET", "/v2/health/live", healthz, gives=messages.IsLive),
-    Route("GET", "/v2/health/ready", readyz, gives=messages.IsReady),
-    Route("GET", "/v2/models/{model}", model_metadata, gives=messages.ModelMetadata),
-    Route("GET", "/v2/models/{model}/ready", model_ready, gives=messages.IsReady),
-    Route("POST", "/v2/models/{model}/infer", infer_model, messages.ToInfer, messages.Inferred),
 )
 
 # Probes get an answer before the service is ready, and without a token.
-OPEN = frozenset({"/healthz", "/readyz", "/v2/health/live", "/v2/health/ready"})
+OPEN = frozenset({"/healthz", "/readyz"})
 
 # Figures
 
@@ -354,7 +325,7 @@ def openapi() -> dict[str, Any]:
 
 def _operation(route: Route) -> dict[str, Any]:
     operation: dict[str, Any] = {
-        "operationId": f"{route.answer.__name__}{'_v2' if route.path.startswith('/v2/health') else ''}",
+        "operationId": route.answer.__name__,
         "summary": " ".join((route.answer.__doc__ or "").split()),
         "parameters": [*_names(route), *_queries(route)],
         "responses": _responses(route),

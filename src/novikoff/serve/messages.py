@@ -1,6 +1,6 @@
 """What is asked, and what is answered. These types check requests, and describe themselves in /openapi.json."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated
 
 import msgspec
 
@@ -288,58 +288,9 @@ class ElsewhereError(RefusedError):
         self.url = url
 
 
-# The Open Inference protocol: a tensor for each feature, of one value a row.
-
-Datatype = Literal[
-    "BOOL", "UINT8", "UINT16", "UINT32", "UINT64", "INT8", "INT16", "INT32", "INT64", "FP16", "FP32", "FP64", "BYTES"
-]  # fmt: skip
-
-
-class TensorAbout(msgspec.Struct):
-    name: str
-    shape: list[int]
-    datatype: Datatype
-
-
-class Tensor(TensorAbout, omit_defaults=True):
-    data: list[float | bool | str]
-    parameters: dict[str, Any] = {}
-
-
-class ToInfer(msgspec.Struct):
-    """Rows to predict: each feature is an input tensor, of shape [rows] or [rows, 1]."""
-
-    inputs: Annotated[list[Tensor], msgspec.Meta(min_length=1)]
-    id: str | None = None
-    parameters: dict[str, Any] = {}
-    outputs: list[dict[str, Any]] = []
-
-
-class Inferred(msgspec.Struct):
-    model_name: str
-    model_version: str
-    id: str | None
-    outputs: list[Tensor]
-
-
-class ModelMetadata(msgspec.Struct):
-    name: str
-    versions: list[str]
-    platform: str
-    inputs: list[TensorAbout]
-    outputs: list[TensorAbout]
-
-
-class ServerMetadata(msgspec.Struct):
-    name: str
-    version: str
-    extensions: list[str]
-
-
 class IsLive(msgspec.Struct):
     live: bool
 
 
 class IsReady(msgspec.Struct):
     ready: bool
-    name: str | None = None
