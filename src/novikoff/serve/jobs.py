@@ -36,13 +36,12 @@ class Token(NamedTuple):
 
 
 class Job:
-    """Something to write: so many events, so many bytes. `alone` says that what came before is to be applied first, and
-    `prepares` that there is something to prepare, which looks at the model, too."""
+    """Something to write: so many events, so many bytes. `alone` says that it has a transaction of its own, before which
+    all that came before has been applied: it looks at the model."""
 
     size = 1
     weight = 0
     alone = False
-    prepares = False
     refused: RefusedError | None = None
 
     def __init__(self, model: LoadedModel, token: Token | None = None) -> None:
@@ -230,7 +229,7 @@ class Delete(Job):
 class TakeSnapshot(Job):
     """A snapshot of what has been learned; then the log before the older ones may go, if it is old enough."""
 
-    prepares = True
+    alone = True
 
     def __init__(self, model: LoadedModel, asked: bool, keep_log: float | None, token: Token | None = None) -> None:
         super().__init__(model, token)
@@ -299,7 +298,7 @@ class Ask(Job):
     It writes nothing of its own: its commit has the deferred writes.
     """
 
-    prepares = True
+    alone = True
 
     def __init__(self, model: LoadedModel, ask: Callable[[], Any]) -> None:
         super().__init__(model)

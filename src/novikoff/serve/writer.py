@@ -1,6 +1,6 @@
 """The one writer. Jobs wait in a bounded queue; a transaction takes all that wait, up to a limit, and one commit.
 
-Then they are applied to memory in the same order, and answered; many at once, while the next ones are being written.
+Then they are applied to memory in the same order, and answered.
 Nothing is acknowledged, and nothing is to be seen, before it is on the disk. If a commit fails, nobody can know what is
 on the disk, so the process ends; the next one will read it.
 """
@@ -21,8 +21,6 @@ from novikoff.serve.models import LoadedModel, Models
 from novikoff.serve.store import Store, StoreError
 
 MOST_EVENTS = 2048
-WORTH_OVERLAPPING = 256  # events that take as long to apply as others to write
-LINGER = 0.002
 MOST_WAITING = 16_384  # events
 MOST_BYTES = 64 << 20
 TIDY_EVERY = 60.0
@@ -94,63 +92,34 @@ class Writer:
             self.on_failure(error)
 
     async def _write_all(self) -> None:
-        written: list[Job] = []  # and not applied yet
-        last = 1
         while True:
-            if not (self._jobs and self._may_overlap(written, self._jobs[0])):
-                self._apply(written)
-                written = []
             while not self._jobs and not self._closing:
                 self._came.clear()
                 await self._came.wait()
             if not self._jobs:
                 return
-            if last > 1 and not self._closing and not written:
-                await self._linger(last)
             jobs = self._next()
-            last = len(jobs)
-            written = await self._write(jobs, meanwhile=written)
-
-    def _may_overlap(self, written: list[Job], coming: Job) -> bool:
-        """Whether the next transaction may begin before what is written is applied, and whether it is worth it."""
-        return not (coming.alone or coming.prepares) and sum(job.size for job in written) >= WORTH_OVERLAPPING
-
-    async def _linger(self, expected: int) -> None:
-        """Where requests come together, wait for as many as last time, but not long."""
-        end = time.monotonic() + LINGER
-        while len(self._jobs) < expected and time.monotonic() < end:
-            await asyncio.sleep(0.0002)
+            for job in jobs:
+                await self._prepare(job)
+            all_jobs = [*map(Deferred, self.models.take_unsaved()), *jobs]
+            lost = await asyncio.get_running_loop().run_in_executor(self._thread, self._commit, all_jobs)
+            if lost:
+                self.models.lose(lost)
+            self._apply(jobs)
 
     def _next(self) -> list[Job]:
         """The jobs of the next transaction."""
-        jobs: list[Job] = []
-        events = 0
-        while self._jobs and (not jobs or events + self._jobs[0].size <= MOST_EVENTS):
-            if jobs and (self._jobs[0].alone or jobs[0].alone or self._jobs[0].prepares):
-                break
+        jobs = [self._jobs.popleft()]
+        events = jobs[0].size
+        while self._jobs and not (jobs[0].alone or self._jobs[0].alone) and events + self._jobs[0].size <= MOST_EVENTS:
             jobs.append(self._jobs.popleft())
             events += jobs[-1].size
         self.waiting -= events
         self.waiting_bytes -= sum(job.weight for job in jobs)
         return jobs
 
-    async def _write(self, jobs: list[Job], meanwhile: list[Job]) -> list[Job]:
-        """Write jobs, and meanwhile apply those that were written before; the jobs that are now on the disk."""
-        for job in jobs:
-            if job.prepares:
-                await self._prepare(job)
-        all_jobs = [*map(Deferred, self.models.take_unsaved()), *jobs]
-        commit = asyncio.get_running_loop().run_in_executor(self._thread, self._commit, all_jobs)
-        self._apply(meanwhile)
-        lost = await commit
-        if lost:
-            self.models.lose(lost)
-        return jobs
-
     def _apply(self, jobs: list[Job]) -> None:
         """Apply what is on the disk, and answer."""
-        if not jobs:
-            return
         for job in jobs:
             if job.refused is None:
                 answer = job.finish()
@@ -162,10 +131,11 @@ class Writer:
         self.after_commit()
 
     async def _prepare(self, job: Job) -> None:
-        try:
-            await asyncio.to_thread(job.prepare)
-        except ValueError as error:
-            job.refused = RefusedError(422, str(error))
+        if job.alone:
+            try:
+                await asyncio.to_thread(job.prepare)
+            except ValueError as error:
+                job.refused = RefusedError(422, str(error))
 
     def _commit(self, jobs: list[Job]) -> set[LoadedModel]:
         """Write it all, but for models that another server holds; which those are."""
