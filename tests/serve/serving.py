@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from novikoff.serve import messages
+from novikoff.serve import events, messages
 from novikoff.serve.events import Settings
 from novikoff.serve.messages import RefusedError
 from novikoff.serve.run import open_store
@@ -85,10 +85,10 @@ class Caller:
         return json.loads(answer) if isinstance(answer, bytes) and answer[:1] == b"{" else answer
 
     async def create(self, **settings):
-        return await self.service.create(self.name, Settings(**settings))
+        return await self.service.create_model(self.name, Settings(**settings))
 
     async def delete(self):
-        return await self._with(self.service.delete)
+        return await self.service.delete_model(self.name)
 
     async def learn(self, *pairs, token=None):
         examples = [messages.ToLearn(dict(x), y) for x, y in pairs]
@@ -103,31 +103,31 @@ class Caller:
         return await self._with(lambda model: self.service.reveal(model, given, token))
 
     async def roll_back(self, seq, token=None):
-        return await self._with(lambda model: self.service.roll_back(model, seq, token))
+        return await self._with(lambda model: self.service.roll_back(model, events.Rollback(seq), token))
 
     async def snapshot(self):
-        return await self._with(lambda model: self.service.snapshot(model, None))
+        return await self._with(lambda model: self.service.take_snapshot(model, None))
 
     async def record(self, margin=None):
-        return await self._with(lambda model: self.service.record(model, margin))
+        return await self._with(lambda model: self.service.show_record(model, margin))
 
     async def why(self, name, top=1000):
-        return await self._with(lambda model: self.service.why(model, name, top))
+        return await self._with(lambda model: self.service.show_why(model, name, top))
 
     async def explain(self, x, top=1000):
         return await self._with(lambda model: self.service.explain(model, messages.ToExplain(x), top))
 
     async def file(self, seq=None):
-        return await self._with(lambda model: self.service.model_file(model, seq))
+        return await self._with(lambda model: self.service.get_file(model, seq))
 
     async def challenge(self, challenge):
-        return await self._with(lambda model: self.service.challenge(model, challenge, None))
+        return await self._with(lambda model: self.service.add_challenger(model, challenge, None))
 
     async def promote(self, name):
-        return await self._with(lambda model: self.service.end_challenge(model, "promote", name, None))
+        return await self._with(lambda model: self.service.promote(model, events.Challenger(name), None))
 
     async def retire(self, name):
-        return await self._with(lambda model: self.service.end_challenge(model, "retire", name, None))
+        return await self._with(lambda model: self.service.retire_challenger(model, name, None))
 
     @property
     def state(self):

@@ -17,7 +17,7 @@ def test_why_is_the_same_whether_or_not_the_example_is_remembered(chosen, stream
     async def play(folder):
         async with serving(folder) as service:
             caller = Caller(service)
-            await service.create("m", chosen)
+            await service.create_model("m", chosen)
             for example in stream:
                 await caller.learn((example.x, example.y))
             why = await caller.explain(x)  # at once: the last mistakes are hardly on the disk

@@ -64,5 +64,5 @@ def test_the_service_answers_as_it_is_described_and_never_fails(route, descripti
         case.call_and_validate(checks=CHECKS)
 
     described()
-    if route.takes is not None or route.queries:
+    if route.takes is not None or route.query:
         not_described()

@@ -186,9 +186,7 @@ def test_a_model_that_cannot_be_replayed_is_set_aside_and_the_others_are_served(
         assert "model 'm' is set aside" in caplog.text
         async with serving(where) as service:
             caller = Caller(service)
-            model = await service.use("m", even_aside=True)
-            await service.delete(model)
-            service.models.release(model)
+            await service.delete_model("m")
             assert (await caller.create())[1]
             assert (await caller.learn(UP))["seq"] == 1
 

@@ -80,7 +80,7 @@ def test_a_model_is_held_by_one_server_which_the_others_know(database):
         async with two_services(database) as (here, there):
             await elsewhere(there.learn(UP), HERE)
             await elsewhere(there.create(classes=CLASSES), HERE)
-            assert await there.service.names() == ["m"]
+            assert (await there.service.list_models()).models == ["m"]
             await here.learn(UP)
 
     run(test())
@@ -199,9 +199,9 @@ def test_models_created_at_once_by_two_servers_are_created_once(database):
     async def create(caller, name):
         for _ in range(1000):
             with contextlib.suppress(RefusedError):
-                return (await caller.service.create(name, Settings(classes=CLASSES)))[1]
+                return (await caller.service.create_model(name, Settings(classes=CLASSES)))[1]
             await asyncio.sleep(0.001)
-            if name in await caller.service.names():
+            if name in (await caller.service.list_models()).models:
                 break
         return False
 
@@ -214,7 +214,7 @@ def test_models_created_at_once_by_two_servers_are_created_once(database):
                 ]
                 created = await asyncio.gather(*asked)
                 assert [created[j] + created[5 - j] for j in range(3)] == [1, 1, 1]
-            assert len(await callers[0].service.names()) == 61
+            assert len((await callers[0].service.list_models()).models) == 61
 
     run(test())
 

@@ -60,7 +60,7 @@ async def play(where, chosen, steps, judge):
     oracle = Oracle(chosen)
     service = await started(where)
     caller = Caller(service)
-    await service.create(caller.name, replace(chosen, judge=judge))
+    await service.create_model(caller.name, replace(chosen, judge=judge))
     for what, how in steps:
         model, challenger = oracle.states[-1]
         if what == "learn":

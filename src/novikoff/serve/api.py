@@ -13,9 +13,9 @@ from typing import Annotated, Any, NamedTuple
 import msgspec
 
 from novikoff import __version__
-from novikoff.serve import answering, events, messages
+from novikoff.serve import events, messages
 from novikoff.serve.events import ENCODER, Name
-from novikoff.serve.http import EVENTS, NDJSON, Call, QueryParameter, Reply, decoded
+from novikoff.serve.http import EVENTS, JSON, NDJSON, Call, QueryParameter, Reply, decoded
 from novikoff.serve.messages import RefusedError
 from novikoff.serve.models import FIGURES, LoadedModel
 from novikoff.serve.service import Service
@@ -25,11 +25,16 @@ TEXT = b"text/plain; version=0.0.4; charset=utf-8"
 
 
 class Route(NamedTuple):
-    """A method and a path, who answers, and what comes and goes. {name} in a path stands for one name."""
+    """A method and a path, who answers, and what comes and goes. {name} in a path stands for one name.
+
+    What answers is a method of the service, which is given the model or the names in the path, the body, the parameter
+    of the query and the idempotency key, as far as the route has them; or, where that is not enough, a function of the
+    call.
+    """
 
     method: str
     path: str
-    answer: Callable[..., Awaitable[Reply]]
+    answer: str | Callable[..., Awaitable[Reply]]
     takes: Any = None
     gives: Any = None
     status: int = 200
@@ -37,58 +42,45 @@ class Route(NamedTuple):
     gives_many: bool = False  # and then answers one a line
     key: bool = False  # takes an Idempotency-Key
     by_name: bool = False  # is told the name of a model, which need not be there
-    queries: tuple[QueryParameter, ...] = ()
+    query: QueryParameter | None = None
     errors: tuple[int, ...] = ()
-    kind: bytes = b"application/json"
+    kind: bytes = JSON
 
     @property
     def of_a_model(self) -> bool:
         return "{model}" in self.path
 
+    @property
+    def about(self) -> Any:
+        """What answers, as it describes itself."""
+        return getattr(Service, self.answer) if isinstance(self.answer, str) else self.answer
 
-def _json(answer: Any, status: int = 200) -> Reply:
-    return Reply(ENCODER.encode(answer), status)
+    async def reply(self, call: Call, *names: Any) -> Reply:
+        """The reply to a call, about the model or the names in its path."""
+        if not isinstance(self.answer, str):
+            return await self.answer(call, *names)
+        given = list(names)
+        if self.takes is not None:
+            given.append(call.many(self.takes) if self.many else call.one(self.takes))
+        if self.query is not None:
+            given.append(call.query(self.query))
+        if self.key:
+            given.append(call.token)
+        found = await getattr(call.service, self.answer)(*given)
+        if found is None:
+            return Reply(b"", 204)
+        body = found if isinstance(found, bytes) else ENCODER.encode(found)
+        if self.gives_many:
+            return Reply(body, kind=NDJSON) if call.kind == NDJSON else Reply(body.rstrip())
+        return Reply(body, self.status, self.kind)
 
 
-async def list_models(call: Call) -> Reply:
-    """The names of all models."""
-    return _json(messages.ModelNames(await call.service.names()))
-
-
-async def create_model(call: Call) -> Reply:
+async def create_model(call: Call, name: str) -> Reply:
     """Create a model, from parameters or from a model file; the same again changes nothing."""
-    (name,) = call.names
     settings = call.one(events.Settings)
-    decoded(lambda given: msgspec.convert(given, events.Name), name)
-    about, is_new = await call.service.create(name, settings)
-    return _json(about, 201 if is_new else 200)
-
-
-async def show_model(call: Call, model: LoadedModel) -> Reply:
-    """How a model learns, and how far it is."""
-    return _json(answering.about(model.name, model.state))
-
-
-async def delete_model(call: Call) -> Reply:
-    """Delete a model and its log, for good, also one that is set aside."""
-    model = await call.service.use(call.names[0], even_aside=True)
-    try:
-        await call.service.delete(model)
-    finally:
-        call.service.models.release(model)
-    return Reply(b"", 204)
-
-
-async def predict(call: Call, model: LoadedModel) -> Reply:
-    """Predict; with `remember`, keep the example until its label is revealed."""
-    asked = call.many(messages.ToPredict)
-    answer = await call.service.predict(model, asked, call.token)
-    return Reply(answer, kind=NDJSON) if call.kind == NDJSON else Reply(answer.rstrip())
-
-
-async def reveal(call: Call, model: LoadedModel) -> Reply:
-    """Reveal the label of a prediction, and learn it. Many are revealed all, or none."""
-    return Reply(await call.service.reveal(model, call.many(messages.ToReveal), call.token))
+    decoded(lambda given: msgspec.convert(given, Name), name)
+    about, is_new = await call.service.create_model(name, settings)
+    return Reply(ENCODER.encode(about), 201 if is_new else 200)
 
 
 async def learn(call: Call, model: LoadedModel) -> Reply:
@@ -109,63 +101,6 @@ def _plain(call: Call) -> list[Any] | None:
         return None
 
 
-async def show_record(call: Call, model: LoadedModel) -> Reply:
-    """What happened, and what it proves: mistakes, the bound, delays, drift, challengers."""
-    return _json(await call.service.record(model, call.query(_MARGIN)))
-
-
-async def show_weights(call: Call, model: LoadedModel) -> Reply:
-    """The heaviest weights, by name."""
-    return _json(answering.weights(model.state, call.query(_TOP)))
-
-
-async def show_why(call: Call, model: LoadedModel) -> Reply:
-    """Why a remembered prediction was what it was: the features and the past mistakes that contribute to it."""
-    return _json(await call.service.why(model, call.names[1], call.query(_TOP)))
-
-
-async def explain(call: Call, model: LoadedModel) -> Reply:
-    """Predict, and say why; nothing is remembered."""
-    top = call.query(_TOP)
-    return _json(await call.service.explain(model, call.one(messages.ToExplain), top))
-
-
-async def get_file(call: Call, model: LoadedModel) -> Reply:
-    """A model file, for `novikoff predict` and `novikoff.load`; as the model is, or as it was after an event."""
-    return Reply(await call.service.model_file(model, call.query(_SEQ)), kind=OCTETS)
-
-
-async def list_snapshots(call: Call, model: LoadedModel) -> Reply:
-    """The snapshots of a model, the newest first."""
-    return _json(await call.service.snapshots(model))
-
-
-async def take_snapshot(call: Call, model: LoadedModel) -> Reply:
-    """Take a snapshot, which is kept until the model is deleted."""
-    return Reply(await call.service.snapshot(model, call.token), 201)
-
-
-async def roll_back(call: Call, model: LoadedModel) -> Reply:
-    """Go back to what the model was after an event. This is an event itself; nothing is erased."""
-    return Reply(await call.service.roll_back(model, call.one(events.Rollback).seq, call.token))
-
-
-async def add_challenger(call: Call, model: LoadedModel) -> Reply:
-    """Let another learner learn from the same stream. It answers nothing, and is compared in the record."""
-    return Reply(await call.service.challenge(model, call.one(events.Challenge), call.token), 201)
-
-
-async def retire_challenger(call: Call, model: LoadedModel) -> Reply:
-    """Let a challenger go."""
-    return Reply(await call.service.end_challenge(model, "retire", call.names[1], call.token))
-
-
-async def promote(call: Call, model: LoadedModel) -> Reply:
-    """Let a challenger become the model."""
-    name = call.one(events.Challenger).name
-    return Reply(await call.service.end_challenge(model, "promote", name, call.token))
-
-
 async def watch(call: Call) -> Reply:
     """What changes, as it happens: server-sent events named `models`, and a comment now and then in silence.
 
@@ -176,18 +111,19 @@ async def watch(call: Call) -> Reply:
 
 async def healthz(call: Call) -> Reply:
     """Whether the process is alive."""
-    return _json(messages.IsLive(True))
+    return Reply(ENCODER.encode(messages.IsLive(True)))
 
 
 async def readyz(call: Call) -> Reply:
     """Whether all logs have been read; 503 before that, and when the service is shutting down."""
     ready = call.service.ready
-    return _json(messages.IsReady(ready), 200 if ready else 503)
+    return Reply(ENCODER.encode(messages.IsReady(ready)), 200 if ready else 503)
 
 
 async def show_metrics(call: Call) -> Reply:
     """Figures for a monitor, in the text format of Prometheus."""
-    return Reply(metrics(call.service, len(await call.service.names())).encode(), kind=TEXT)
+    names = (await call.service.list_models()).models
+    return Reply(metrics(call.service, len(names)).encode(), kind=TEXT)
 
 
 _TOP = QueryParameter("top", "how many to show", Annotated[int, msgspec.Meta(ge=1, le=1000)], 20)
@@ -200,39 +136,39 @@ _SEQ = QueryParameter("seq", "the event after which", Annotated[int, msgspec.Met
 _OF = "/v1/models/{model}"
 
 ROUTES = (
-    Route("GET", "/v1/models", list_models, gives=messages.ModelNames),
+    Route("GET", "/v1/models", "list_models", gives=messages.ModelNames),
     Route("PUT", _OF, create_model, events.Settings, messages.About, status=201, errors=(409,), by_name=True),
-    Route("GET", _OF, show_model, gives=messages.About),
-    Route("DELETE", _OF, delete_model, status=204, by_name=True),
+    Route("GET", _OF, "show_model", gives=messages.About),
+    Route("DELETE", _OF, "delete_model", status=204, by_name=True),
     Route(
-        *("POST", f"{_OF}/predict", predict, messages.ToPredict, messages.PredictReply),
+        *("POST", f"{_OF}/predict", "predict", messages.ToPredict, messages.PredictReply),
         many=True,
         gives_many=True,
         key=True,
     ),
     Route(
-        *("POST", f"{_OF}/reveal", reveal, messages.ToReveal, messages.LearnReply),
+        *("POST", f"{_OF}/reveal", "reveal", messages.ToReveal, messages.LearnReply),
         many=True,
         key=True,
         errors=(409, 410),
     ),
     Route("POST", f"{_OF}/learn", learn, messages.ToLearn, messages.LearnReply, many=True, key=True, errors=(410,)),
-    Route("GET", f"{_OF}/record", show_record, gives=messages.Record, queries=(_MARGIN,)),
-    Route("GET", f"{_OF}/weights", show_weights, gives=messages.HeaviestWeights, queries=(_TOP,)),
-    Route("GET", f"{_OF}/why/{{id}}", show_why, gives=messages.Why, queries=(_TOP,), errors=(410,)),
-    Route("POST", f"{_OF}/why", explain, messages.ToExplain, messages.Why, queries=(_TOP,), errors=(410,)),
-    Route("GET", f"{_OF}/model", get_file, queries=(_SEQ,), errors=(410,), kind=OCTETS),
-    Route("GET", f"{_OF}/snapshots", list_snapshots, gives=messages.SnapshotList),
-    Route("POST", f"{_OF}/snapshots", take_snapshot, gives=messages.Taken, status=201, key=True),
-    Route("POST", f"{_OF}/rollback", roll_back, events.Rollback, messages.Done, key=True, errors=(410,)),
+    Route("GET", f"{_OF}/record", "show_record", gives=messages.Record, query=_MARGIN),
+    Route("GET", f"{_OF}/weights", "show_weights", gives=messages.HeaviestWeights, query=_TOP),
+    Route("GET", f"{_OF}/why/{{id}}", "show_why", gives=messages.Why, query=_TOP, errors=(410,)),
+    Route("POST", f"{_OF}/why", "explain", messages.ToExplain, messages.Why, query=_TOP, errors=(410,)),
+    Route("GET", f"{_OF}/model", "get_file", query=_SEQ, errors=(410,), kind=OCTETS),
+    Route("GET", f"{_OF}/snapshots", "list_snapshots", gives=messages.SnapshotList),
+    Route("POST", f"{_OF}/snapshots", "take_snapshot", gives=messages.Taken, status=201, key=True),
+    Route("POST", f"{_OF}/rollback", "roll_back", events.Rollback, messages.Done, key=True, errors=(410,)),
     Route(
-        *("POST", f"{_OF}/challengers", add_challenger, events.Challenge, messages.Done),
+        *("POST", f"{_OF}/challengers", "add_challenger", events.Challenge, messages.Done),
         status=201,
         key=True,
         errors=(409, 410),
     ),
-    Route("DELETE", f"{_OF}/challengers/{{name}}", retire_challenger, gives=messages.Done, key=True, errors=(410,)),
-    Route("POST", f"{_OF}/promote", promote, events.Challenger, messages.Done, key=True, errors=(410,)),
+    Route("DELETE", f"{_OF}/challengers/{{name}}", "retire_challenger", gives=messages.Done, key=True, errors=(410,)),
+    Route("POST", f"{_OF}/promote", "promote", events.Challenger, messages.Done, key=True, errors=(410,)),
     Route("GET", "/v1/events", watch, gives=messages.Changes, errors=(429,), kind=EVENTS),
     Route("GET", "/healthz", healthz, gives=messages.IsLive),
     Route("GET", "/readyz", readyz, gives=messages.IsReady),
@@ -325,8 +261,8 @@ def openapi() -> dict[str, Any]:
 
 def _operation(route: Route) -> dict[str, Any]:
     operation: dict[str, Any] = {
-        "operationId": route.answer.__name__,
-        "summary": " ".join((route.answer.__doc__ or "").split()),
+        "operationId": route.about.__name__,
+        "summary": " ".join((route.about.__doc__ or "").split()),
         "parameters": [*_names(route), *_queries(route)],
         "responses": _responses(route),
     }
@@ -354,7 +290,7 @@ def _names(route: Route) -> list[dict[str, Any]]:
 
 def _queries(route: Route) -> list[dict[str, Any]]:
     found = []
-    for query in route.queries:
+    if (query := route.query) is not None:
         default = {} if query.default is None else {"default": query.default}
         schema = {**msgspec.json.schema(query.kind), **default}
         found.append({"name": query.name, "in": "query", "description": query.text, "schema": schema})
@@ -396,7 +332,7 @@ def _errors(route: Route) -> set[int]:
         errors.add(404)
     if route.takes is not None:
         errors |= {400, 408, 413, 415, 422}
-    if route.queries or route.key:
+    if route.query or route.key:
         errors.add(422)
     if route.method in ("POST", "PUT", "DELETE"):
         errors |= {408, 413, 429}

@@ -5,6 +5,7 @@ and ends its service where nobody sends it the messages of a lifespan.
 """
 
 import asyncio
+import contextlib
 import hmac
 import re
 import sys
@@ -45,7 +46,7 @@ class App:
     def __init__(self, service: Service, token: str | None = None, log: TextIO | None = None) -> None:
         self.service = service
         self.token = None if token is None else f"Bearer {token}".encode()
-        self.log = None if log is None else RequestLog(log)
+        self.log = log
         page = page_routes()
         self.open = OPEN.union(route.path for route in page)
         self.router = Router((*ROUTES, *page, Route("GET", "/openapi.json", _openapi)))
@@ -60,8 +61,6 @@ class App:
         await self.service.stop()
         if self._forwarder is not None:
             await self._forwarder.close()
-        if self.log is not None:
-            self.log.write()
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] == "lifespan":
@@ -78,7 +77,8 @@ class App:
         if self.log is not None:
             milliseconds = 1000 * (time.perf_counter() - started)
             path = scope["raw_path"].decode("latin-1") if scope.get("raw_path") else call.raw_path
-            self.log.add(f"{call.method} {path} {reply.status} {milliseconds:.1f} ms\n")
+            with contextlib.suppress(OSError, ValueError):  # a log that cannot be written stops nothing
+                print(f"{call.method} {path} {reply.status} {milliseconds:.1f} ms", file=self.log, flush=True)
         headers = reply.all_headers
         if b"upgrade" in call.headers:  # what comes next is not HTTP
             headers.append(CLOSE)
@@ -154,10 +154,10 @@ class App:
 
     async def _own_reply(self, route: Route, call: Call) -> Reply:
         if not route.of_a_model or route.by_name:
-            return await route.answer(call)
+            return await route.reply(call, *call.names)
         model = await self.service.use(call.names[0])
         try:
-            return await route.answer(call, model)
+            return await route.reply(call, model, *call.names[1:])
         finally:
             self.service.models.release(model)
 
@@ -214,30 +214,6 @@ class Router:
         """The methods of a path."""
         match = self.pattern.fullmatch(path)
         return ", ".join(self.methods[self.paths[match.lastindex or 0]] if match else ()).encode()
-
-
-class RequestLog:
-    """Lines about requests, written some times a second: a write for each would cost more than its request."""
-
-    EVERY = 0.2  # seconds
-
-    def __init__(self, to: TextIO) -> None:
-        self.to = to
-        self.lines: list[str] = []
-
-    def add(self, line: str) -> None:
-        if not self.lines:
-            asyncio.get_running_loop().call_later(self.EVERY, self.write)
-        self.lines.append(line)
-
-    def write(self) -> None:
-        """Write what there is; a log that cannot be written must not stop what it is about."""
-        lines, self.lines = self.lines, []
-        try:
-            self.to.write("".join(lines))
-            self.to.flush()
-        except (OSError, ValueError):
-            pass
 
 
 class Forwarder:

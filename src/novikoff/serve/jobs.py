@@ -36,8 +36,10 @@ class Token(NamedTuple):
 
 
 class Job:
-    """Something to write: so many events, so many bytes. `alone` says that it has a transaction of its own, before which
-    all that came before has been applied: it looks at the model."""
+    """Something to write: so many events, so many bytes.
+
+    One that is `alone` has a transaction of its own, after all before it has been applied: it looks at the model.
+    """
 
     size = 1
     weight = 0

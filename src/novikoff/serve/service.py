@@ -171,7 +171,7 @@ class Service:
         self.make_room()
         return model
 
-    async def create(self, name: str, settings: Settings) -> tuple[messages.About, bool]:
+    async def create_model(self, name: str, settings: Settings) -> tuple[messages.About, bool]:
         """A new model, and True; or the one that is there with the same settings, and False."""
         wanted, learner = await self._settled(settings)
         try:
@@ -196,16 +196,26 @@ class Service:
         except ValueError as error:
             raise RefusedError(422, str(error), field) from None
 
-    async def names(self) -> list[str]:
-        return sorted(await asyncio.to_thread(self.store.names))
+    async def list_models(self) -> messages.ModelNames:
+        """The names of all models."""
+        return messages.ModelNames(sorted(await asyncio.to_thread(self.store.names)))
 
-    async def delete(self, model: LoadedModel) -> None:
-        await self.writer.submit(jobs.Delete(self.models, model))
+    async def show_model(self, model: LoadedModel) -> messages.About:
+        """How a model learns, and how far it is."""
+        return answering.about(model.name, model.state)
+
+    async def delete_model(self, name: str) -> None:
+        """Delete a model and its log, for good, also one that is set aside."""
+        model = await self.use(name, even_aside=True)
+        try:
+            await self.writer.submit(jobs.Delete(self.models, model))
+        finally:
+            self.models.release(model)
 
     # Predict, reveal, learn
 
     async def predict(self, model: LoadedModel, asked: list[messages.ToPredict], token: Token | None) -> bytes:
-        """The answers, one a line; what is to be remembered is on the disk by then."""
+        """Predict; with `remember`, keep the example until its label is revealed."""
         state, answers, kept = model.state, [], []
         for line, each in enumerate(asked, start=1):
             x, numbers = _checked(each.x, line, len(asked))
@@ -236,25 +246,31 @@ class Service:
         return await self._submit(jobs.Append(model, "learn", examples, body, token))
 
     async def reveal(self, model: LoadedModel, labels: list[messages.ToReveal], token: Token | None) -> bytes:
-        """Learn examples that were predicted before, now that their labels have come."""
+        """Reveal the label of a prediction, and learn it. Many are revealed all, or none."""
         _check_labels([each.y for each in labels], model, "y")
         pairs = [(each.id, each.y) for each in labels]
         return await self._submit(jobs.Reveal(model, pairs, token))
 
     # What a model knows, and why
 
-    async def record(self, model: LoadedModel, margin: float | None) -> messages.Record:
+    async def show_record(self, model: LoadedModel, margin: float | None) -> messages.Record:
+        """What happened, and what it proves: mistakes, the bound, delays, drift, challengers."""
         waiting = await asyncio.to_thread(self.store.waiting, model.number)
         return answering.record(model.state, waiting, margin)
 
-    async def why(self, model: LoadedModel, name: str, top: int) -> messages.Why:
+    async def show_weights(self, model: LoadedModel, top: int) -> messages.HeaviestWeights:
+        """The heaviest weights, by name."""
+        return answering.weights(model.state, top)
+
+    async def show_why(self, model: LoadedModel, name: str, top: int) -> messages.Why:
+        """Why a remembered prediction was what it was: the features and the past mistakes that contribute to it."""
         found = await asyncio.to_thread(self.store.remembered, model.number, name)
         if found is None or found.expires < self.clock():
             raise RefusedError(404, f"no prediction {name!r} is remembered; it may have been too long ago", "id")
         return await self._why(model, events.decode_prediction(found.body), top)
 
     async def explain(self, model: LoadedModel, asked: messages.ToExplain, top: int) -> messages.Why:
-        """Why an example gets its label; nothing is remembered."""
+        """Predict, and say why; nothing is remembered."""
         x, numbers = _checked(asked.x)
 
         def predict() -> events.Prediction:
@@ -267,8 +283,8 @@ class Service:
     async def _why(self, model: LoadedModel, said: events.Prediction, top: int) -> messages.Why:
         return await asyncio.to_thread(answering.why, self.store, model.number, model.state, said, top)
 
-    async def model_file(self, model: LoadedModel, seq: int | None) -> bytes:
-        """A model file, as the model is or as it was after an event."""
+    async def get_file(self, model: LoadedModel, seq: int | None) -> bytes:
+        """A model file, for `novikoff predict` and `novikoff.load`; as the model is, or as it was after an event."""
         if seq is None or seq == model.state.seq:
             return await self._submit(jobs.Ask(model, lambda: to_file(model.state.learner)))
         state = await self._earlier(model, seq)
@@ -285,19 +301,22 @@ class Service:
 
     # Snapshots, rollbacks, challengers
 
-    async def snapshot(self, model: LoadedModel, token: Token | None) -> bytes:
+    async def take_snapshot(self, model: LoadedModel, token: Token | None) -> bytes:
+        """Take a snapshot, which is kept until the model is deleted."""
         return await self._submit(jobs.TakeSnapshot(model, True, self.options.keep_seconds, token))
 
-    async def snapshots(self, model: LoadedModel) -> messages.SnapshotList:
+    async def list_snapshots(self, model: LoadedModel) -> messages.SnapshotList:
+        """The snapshots of a model, the newest first."""
         found = await asyncio.to_thread(self.store.snapshots, model.number)
         return messages.SnapshotList([messages.Taken(each.seq, each.sha256, each.mistakes) for each in found])
 
-    async def roll_back(self, model: LoadedModel, seq: int, token: Token | None) -> bytes:
-        earlier = await self._earlier(model, seq)
+    async def roll_back(self, model: LoadedModel, asked: events.Rollback, token: Token | None) -> bytes:
+        """Go back to what the model was after an event. This is an event itself; nothing is erased."""
+        earlier = await self._earlier(model, asked.seq)
         return await self._submit(jobs.RollBack(model, earlier, token))
 
-    async def challenge(self, model: LoadedModel, challenge: events.Challenge, token: Token | None) -> bytes:
-        """Let a challenger learn from the same stream."""
+    async def add_challenger(self, model: LoadedModel, challenge: events.Challenge, token: Token | None) -> bytes:
+        """Let another learner learn from the same stream. It answers nothing, and is compared in the record."""
         own, given = model.state.line.settings, challenge.settings
         if given.file is None and given.classes is None:
             given = msgspec.structs.replace(given, classes=own.classes)
@@ -315,9 +334,15 @@ class Service:
         body = events.encode([challenge])
         return await self._submit(jobs.Append(model, "challenge", [ready], body, token, check))
 
-    async def end_challenge(self, model: LoadedModel, kind: events.Kind, name: str, token: Token | None) -> bytes:
-        """Promote a challenger, or retire it."""
+    async def retire_challenger(self, model: LoadedModel, name: str, token: Token | None) -> bytes:
+        """Let a challenger go."""
+        return await self._end_challenge(model, "retire", name, token)
 
+    async def promote(self, model: LoadedModel, challenger: events.Challenger, token: Token | None) -> bytes:
+        """Let a challenger become the model."""
+        return await self._end_challenge(model, "promote", challenger.name, token)
+
+    async def _end_challenge(self, model: LoadedModel, kind: events.Kind, name: str, token: Token | None) -> bytes:
         def check() -> None:
             if name not in model.state.challengers:
                 raise RefusedError(404, f"there is no challenger {name!r}", "name")
