@@ -10,9 +10,9 @@ import time
 import httpx
 import pytest
 
-from novikoff.serve import watch
+from novikoff.serve import limits, watch
 from novikoff.serve.messages import Changes
-from novikoff.serve.watch import MOST_MESSAGES, Watcher
+from novikoff.serve.watch import Watchers
 from tests.serve.listening import listening
 from tests.serve.showcase import create, post
 
@@ -97,14 +97,19 @@ def test_a_stream_ends_when_the_server_does():
 
 def test_messages_that_are_not_read_do_not_pile_up():
     async def play():
-        watcher, dropped = Watcher(), []
-        watcher.drop = lambda: dropped.append(watcher)
-        for _ in range(MOST_MESSAGES):
-            watcher.tell(b"news")
-        assert not dropped
-        watcher.tell(b"news")
-        assert dropped
-        assert watcher.messages.qsize() == MOST_MESSAGES
+        async def news(names):
+            return Changes([], sorted(names or ()))
+
+        watchers = Watchers(None)
+        watchers._news = news
+        watcher = watchers.join()
+        messages = watchers.messages(watcher)
+        await anext(messages)
+        for i in range(10_000):
+            watchers.changed([f"m{i % 3}"])
+        assert json.loads((await anext(messages)).partition(b"data: ")[2])["gone"] == ["m0", "m1", "m2"]
+        watchers.end()
+        assert [message async for message in messages] == []
 
     asyncio.run(play())
 
@@ -115,6 +120,8 @@ def test_a_client_that_does_not_read_is_dropped(monkeypatch):
 
     monkeypatch.setattr(watch, "GAP", 0.0)
     monkeypatch.setattr(watch, "SHARE", 1.0)
+    monkeypatch.setattr(limits, "LOOK", 0.05)
+    monkeypatch.setattr(limits, "SECONDS_TO_TAKE", 0.5)
     with served() as (address, service):
         create(address, "m")
         service.watchers._news = much

@@ -129,8 +129,6 @@ class App:
             traceback.print_exc(file=sys.stderr)
             reply = Reply(problem("internal error; see the log of the service"), 500)
         self.service.requests[path, method, reply.status] += 1
-        if reply.status == 405:
-            reply = reply._replace(headers=((b"allow", self.router.allowed(call.path)),))
         return reply
 
     def _check(self, call: Call) -> None:
@@ -162,58 +160,48 @@ class App:
             self.service.models.release(model)
 
     async def _stream(self, watcher: Watcher, receive: Any, send: Any) -> None:
-        """Send a watcher what it is told, until it goes, is too slow, or the server ends."""
+        """Send a watcher what it is told, until it goes, or the server ends."""
 
         async def stay() -> None:
             while (await receive())["type"] != "http.disconnect":
                 pass
-            watcher.drop()
+            if task is not None:
+                task.cancel()
 
         task, staying = asyncio.current_task(), asyncio.create_task(stay())
-        watcher.drop = task.cancel if task is not None else watcher.drop
         try:
-            while (message := await watcher.messages.get()) is not None:
+            async for message in self.service.watchers.messages(watcher):
                 await send({"type": "http.response.body", "body": message, "more_body": True})
             await send({"type": "http.response.body", "body": b""})
         except asyncio.CancelledError:
-            pass  # it is gone, or does not read
+            pass  # it is gone
         finally:
             staying.cancel()
             self.service.watchers.leave(watcher)
 
 
 class Router:
-    """Finds the route of a path. All paths are one regular expression, whose groups are the paths and their names."""
+    """Finds the route of a path, by the path with every name in it left open."""
 
     def __init__(self, routes: tuple[Route, ...]) -> None:
         self.methods: dict[str, dict[str, Route]] = {}
         for route in routes:
-            self.methods.setdefault(route.path, {})[route.method] = route
-        patterns = [re.sub(r"\\{\w+\\}", "([^/]+)", re.escape(path)) for path in self.methods]
-        self.pattern = re.compile("|".join(f"({pattern})" for pattern in patterns))
-        self.paths: dict[int, str] = {}  # by the number of the group
-        group = 1
-        for path, pattern in zip(self.methods, patterns, strict=True):
-            self.paths[group] = path
-            group += 1 + pattern.count("(")
+            self.methods.setdefault(re.sub(r"{\w+}", "{}", route.path), {})[route.method] = route
 
     def find(self, call: Call) -> tuple[Route, tuple[str, ...]]:
         """The route of a request, and the names in its path."""
-        match = self.pattern.fullmatch(call.path)
-        if match is None:
+        parts, names = call.path.split("/"), []
+        if call.path.startswith("/v1/models/"):  # then every second part from there is a name
+            names = parts[3::2]
+            parts[3::2] = ["{}" if name else "" for name in names]
+        methods = self.methods.get("/".join(parts))
+        if methods is None:
             raise RefusedError(404, f"there is no {call.path!r:.200}")
-        group = match.lastindex or 0
-        methods = self.methods[self.paths[group]]
         method = "GET" if call.method == "HEAD" else call.method
         if method not in methods:
-            raise RefusedError(405, f"{method:.20} is not allowed for {call.path!r:.200}")
-        names = match.groups()[group : group + self.paths[group].count("{")]
-        return methods[method], names
-
-    def allowed(self, path: str) -> bytes:
-        """The methods of a path."""
-        match = self.pattern.fullmatch(path)
-        return ", ".join(self.methods[self.paths[match.lastindex or 0]] if match else ()).encode()
+            allowed = ((b"allow", ", ".join(methods).encode()),)
+            raise RefusedError(405, f"{method:.20} is not allowed for {call.path!r:.200}", headers=allowed)
+        return methods[method], tuple(names)
 
 
 class Forwarder:

@@ -202,4 +202,4 @@ def refusal(error: RefusedError) -> Reply:
     """What is answered to a request that is refused."""
     retry = () if error.retry_after is None else ((b"retry-after", str(error.retry_after).encode()),)
     close = (CLOSE,) if error.closes else ()
-    return Reply(problem(error.message, error.field), error.status, headers=retry + close)
+    return Reply(problem(error.message, error.field), error.status, headers=error.headers + retry + close)

@@ -274,9 +274,11 @@ class RefusedError(Exception):
         field: str | None = None,
         retry_after: int | None = None,
         closes: bool = False,
+        headers: tuple[tuple[bytes, bytes], ...] = (),
     ) -> None:
         super().__init__(message)
         self.status, self.field, self.retry_after, self.closes = status, field, retry_after, closes
+        self.headers = headers
         self.message = message if len(message) <= LONGEST else f"{message[:LONGEST]}..."
 
 

@@ -1,20 +1,19 @@
 """Who watches: each watcher is told what changed, some times a second, as server-sent events.
 
-All changes in between go into one message, so the cost does not grow with the load. What a watcher is told waits
-in a short queue; one that does not read is dropped, not waited for.
+All changes in between go into one message, which is made when the one before it has been taken. So the cost does not
+grow with the load, and of a watcher that does not read only the names of the models that changed are kept.
 """
 
 import asyncio
 import contextlib
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import AsyncIterator, Iterable
 
 from novikoff.serve.events import ENCODER
 from novikoff.serve.messages import Brief, Changes, RefusedError
 from novikoff.serve.models import Models
 
 MOST_WATCHERS = 64
-MOST_MESSAGES = 32  # that wait for one watcher
 GAP = 0.2  # seconds between messages
 SHARE = 0.1  # of the time that may go into making messages
 HEARTBEAT = 15.0
@@ -22,18 +21,12 @@ BEAT = b": still here\n\n"
 
 
 class Watcher:
-    """One who watches. `drop` ends the answer to it, which only the application can do."""
+    """One who watches, and the models that changed since it was last told; None are all."""
 
     def __init__(self) -> None:
-        self.messages: asyncio.Queue[bytes | None] = asyncio.Queue(MOST_MESSAGES)
-        self.drop: Callable[[], object] = lambda: None
-
-    def tell(self, message: bytes | None) -> None:
-        """Let it know; None is the end."""
-        try:
-            self.messages.put_nowait(message)
-        except asyncio.QueueFull:
-            self.drop()
+        self.changed: set[str] | None = None
+        self.came = asyncio.Event()
+        self.came.set()
 
 
 class Watchers:
@@ -41,63 +34,55 @@ class Watchers:
 
     def __init__(self, models: Models) -> None:
         self._models = models
-        self._old: set[Watcher] = set()
-        self._new: set[Watcher] = set()  # they have to be told of all models
-        self._changed: set[str] = set()
-        self._came = asyncio.Event()
-        self._pump: asyncio.Task[None] | None = None
+        self._all: set[Watcher] = set()
+        self._ended = asyncio.Event()
 
     def __len__(self) -> int:
-        return len(self._old) + len(self._new)
+        return len(self._all)
 
     def join(self) -> Watcher:
         if len(self) >= MOST_WATCHERS:
             raise RefusedError(429, f"{MOST_WATCHERS} watch already; ask again later", retry_after=5)
         watcher = Watcher()
-        self._new.add(watcher)
-        self._came.set()
-        if self._pump is None:
-            self._pump = asyncio.create_task(self._run())
+        self._all.add(watcher)
         return watcher
 
     def leave(self, watcher: Watcher) -> None:
-        self._old.discard(watcher)
-        self._new.discard(watcher)
-        if not len(self) and self._pump is not None:
-            self._pump.cancel()
-            self._pump = None
-            self._changed.clear()
+        self._all.discard(watcher)
 
     def end(self) -> None:
         """Tell all who watch that this is the end."""
-        for watcher in (*self._old, *self._new):
-            watcher.tell(None)
+        self._ended.set()
+        self.changed(())
 
     def changed(self, names: Iterable[str]) -> None:
         """Tell, soon, that these models changed."""
-        if len(self):
-            self._changed.update(names)
-            self._came.set()
+        names = list(names)
+        for watcher in self._all:
+            if watcher.changed is not None:
+                watcher.changed.update(names)
+            watcher.came.set()
 
-    async def _run(self) -> None:
-        while True:
-            with contextlib.suppress(TimeoutError):
+    async def messages(self, watcher: Watcher) -> AsyncIterator[bytes]:
+        """What a watcher is told: first all models, then those that changed, until the end."""
+        while not self._ended.is_set():
+            try:
                 async with asyncio.timeout(HEARTBEAT):
-                    await self._came.wait()
-            if not self._came.is_set():
-                self._tell(self._old, BEAT)
+                    await watcher.came.wait()
+            except TimeoutError:
+                yield BEAT
                 continue
-            self._came.clear()
+            watcher.came.clear()
+            if self._ended.is_set():
+                return
+            names, watcher.changed = watcher.changed, set()
             started = time.monotonic()
-            changed, self._changed = self._changed, set()
-            if changed and self._old:
-                self._tell(self._old, _event(await self._news(changed)))
-            if self._new:
-                new, self._new = self._new, set()
-                self._old |= new
-                everything = _event(await self._news(None))
-                self._tell(new & self._old, everything)
-            await asyncio.sleep(max(GAP, (time.monotonic() - started) / SHARE))
+            news = ENCODER.encode(await self._news(names))
+            pause = max(GAP, len(self) * (time.monotonic() - started) / SHARE)
+            yield b"event: models\ndata: %b\n\n" % news
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(pause):
+                    await self._ended.wait()
 
     async def _news(self, names: set[str] | None) -> Changes:
         """How the models of these names are now; without names, all of them."""
@@ -115,12 +100,3 @@ class Watchers:
             return Brief(name, None)
         number, figures = known
         return Brief(name, {**figures, "waiting": self._models.store.waiting(number)})
-
-    @staticmethod
-    def _tell(watchers: set[Watcher], message: bytes) -> None:
-        for watcher in list(watchers):
-            watcher.tell(message)
-
-
-def _event(changes: Changes) -> bytes:
-    return b"event: models\ndata: %b\n\n" % ENCODER.encode(changes)
