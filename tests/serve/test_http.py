@@ -334,6 +334,7 @@ def closed(connection):
 
 def test_slow_and_half_open_clients_hold_nobody_up_and_are_let_go(client, model, service, monkeypatch):
     monkeypatch.setattr(limits, "SECONDS_TO_ASK", 0.2)
+    monkeypatch.setattr(limits, "LOOK", 0.05)
     head = (
         f"POST {model}/learn HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: 100\r\n"
     )

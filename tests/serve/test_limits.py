@@ -9,7 +9,7 @@ import pytest
 import novikoff
 from novikoff.serve.jobs import Token
 from novikoff.serve.messages import RefusedError
-from novikoff.serve.service import SteadyClock
+from novikoff.serve.service import steady_clock
 from novikoff.serve.sqlite import FILE, SqliteStore
 from novikoff.serve.store import StoreError, StoreInUseError
 from novikoff.serve.writer import MOST_EVENTS
@@ -158,7 +158,7 @@ def test_a_clock_that_jumps_changes_nothing_but_times(where):
         for now in (2e9, 1e9, 3e9, 5.0, 2.5e9):
             clock.now = now
             service = await started(where)
-            service.clock = service.writer.now = SteadyClock(service.store.latest(), wall=clock, steady=lambda: 0.0)
+            service.clock = service.writer.now = steady_clock(service.store.latest(), wall=clock, steady=lambda: 0.0)
             caller = Caller(service)
             if now == 2e9:
                 await caller.create()

@@ -32,18 +32,22 @@ class Limited(HttpToolsProtocol):
     """A connection that lets go of a client that is too slow, or sends too much."""
 
     timer: asyncio.TimerHandle | None = None
-    deadline = taken_by = math.inf  # for what is to be received, and for what is to be sent
+    since = 0.0  # when it last became the client's turn
+    taken_by = math.inf  # when what was sent must have been taken
     head = 0  # bytes of the headers so far
     unparsed = 0  # bytes of which nothing has come yet
+    is_asking = True  # headers or body are not whole yet
     is_reading = is_refused = False
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
         self.flow = _OneReadAhead(transport, self.pipeline)
-        self.waits_since = self.loop.time()
+        self._turn()
         self._make_room()
-        self._wait()
         self._look()
+
+    def _turn(self) -> None:
+        self.since = self.loop.time()
 
     def _make_room(self) -> None:
         """Close the connections that have been waited for longest; a client that waits for an answer stays."""
@@ -51,7 +55,7 @@ class Limited(HttpToolsProtocol):
         if surplus > 0:
             others: list[Any] = [other for other in self.connections if other is not self]
             there = [other for other in others if other.is_waited_for()]
-            for other in nsmallest(surplus, there, key=attrgetter("waits_since")):
+            for other in nsmallest(surplus, there, key=attrgetter("since")):
                 other.transport.abort()
 
     def is_waited_for(self) -> bool:
@@ -60,6 +64,22 @@ class Limited(HttpToolsProtocol):
 
     def _is_idle(self) -> bool:
         return self.cycle is None or self.cycle.response_complete
+
+    def _look(self) -> None:
+        """Let go of a client that is too slow. A timer for every request would cost more than a look now and then."""
+        now, unsent = self.loop.time(), self.transport.get_write_buffer_size()
+        if not unsent:
+            self.taken_by = math.inf
+        elif self.taken_by == math.inf:
+            self.taken_by = now + SECONDS_TO_TAKE + unsent / SLOWEST
+        if now >= self.taken_by:
+            self.transport.abort()
+        elif self.is_asking and now >= self.since + SECONDS_TO_ASK:
+            if self._is_idle():
+                self.transport.close()
+            elif self.cycle.more_body:  # else what is due is answered first
+                self._refuse(RefusedError(408, f"the request did not arrive within {SECONDS_TO_ASK:g} seconds"))
+        self.timer = self.loop.call_later(LOOK, self._look)
 
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
@@ -72,36 +92,7 @@ class Limited(HttpToolsProtocol):
             self.app_state["end_streams"]()
         super().shutdown()
 
-    def pause_writing(self) -> None:
-        super().pause_writing()
-        self.waits_since = self.loop.time()
-
-    # Time
-
-    def _wait(self) -> None:
-        self.deadline = self.loop.time() + SECONDS_TO_ASK
-
-    def _look(self) -> None:
-        """Let go of a client that is too slow. A timer for every request would cost more than a look now and then."""
-        now, unsent = self.loop.time(), self.transport.get_write_buffer_size()
-        if not unsent:
-            self.taken_by = math.inf
-        elif self.taken_by == math.inf:
-            self.taken_by = now + SECONDS_TO_TAKE + unsent / SLOWEST
-        if now >= self.taken_by:
-            self.transport.abort()
-            return
-        is_due = not self._is_idle() and not self.cycle.more_body  # what is due is answered first
-        if now >= self.deadline and not is_due:
-            if self._is_idle():
-                self.transport.close()
-            else:
-                self._refuse(RefusedError(408, f"the request did not arrive within {SECONDS_TO_ASK:g} seconds"))
-            self.deadline = math.inf
-        left = min(math.inf if is_due else self.deadline, self.taken_by) - now
-        self.timer = self.loop.call_later(min(left + 0.01, LOOK), self._look)
-
-    # Size
+    # The request and its size
 
     def data_received(self, data: bytes) -> None:
         self.unparsed += len(data)
@@ -111,8 +102,8 @@ class Limited(HttpToolsProtocol):
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
-        self.head = 0
-        self._wait()
+        self.head, self.is_asking = 0, True
+        self._turn()
 
     def on_url(self, url: bytes) -> None:
         super().on_url(url)
@@ -131,7 +122,7 @@ class Limited(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         self.is_reading = True
-        self._wait()
+        self._turn()
         super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
@@ -139,8 +130,20 @@ class Limited(HttpToolsProtocol):
         super().on_body(body)
 
     def on_message_complete(self) -> None:
-        self.is_reading, self.deadline = False, math.inf
+        self.is_reading = self.is_asking = False
         super().on_message_complete()
+
+    # The answer
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._turn()
+
+    def on_response_complete(self) -> None:
+        self._turn()
+        if self.is_refused and not self.pipeline:
+            self.transport.close()
+        super().on_response_complete()
 
     # What cannot be read
 
@@ -167,12 +170,6 @@ class Limited(HttpToolsProtocol):
             headers = [b"%b: %b\r\n" % header for header in (*reply.all_headers, CLOSE)]
             self.transport.write(b"".join([STATUS_LINE[reply.status], *headers, b"\r\n", reply.body]))
             self.transport.close()
-
-    def on_response_complete(self) -> None:
-        self.waits_since = self.loop.time()
-        if self.is_refused and not self.pipeline:
-            self.transport.close()
-        super().on_response_complete()
 
 
 class _OneReadAhead(FlowControl):

@@ -33,29 +33,20 @@ MOST_CHALLENGERS = 8
 WORTH_A_SNAPSHOT = 1000  # events that a later start need not fold again
 
 
-class SteadyClock:
+def steady_clock(
+    not_before: float = 0.0, wall: Callable[[], float] = time.time, steady: Callable[[], float] = time.monotonic
+) -> Callable[[], float]:
     """Seconds since 1970, by the wall clock when the service starts, and by a steady one from then on.
 
     What the log says about time must not depend on who sets a clock.
     It starts no earlier than the last event of the log, so that times in the log never decrease.
 
-    >>> steady = iter([5.0, 6.0, 9.0]).__next__
-    >>> clock = SteadyClock(not_before=1000.0, wall=lambda: 900.0, steady=steady)
+    >>> clock = steady_clock(not_before=1000.0, wall=lambda: 900.0, steady=iter([5.0, 6.0, 9.0]).__next__)
     >>> clock(), clock()
     (1001.0, 1004.0)
     """
-
-    def __init__(
-        self,
-        not_before: float = 0.0,
-        wall: Callable[[], float] = time.time,
-        steady: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self._steady = steady
-        self._offset = max(wall(), not_before) - steady()
-
-    def __call__(self) -> float:
-        return self._offset + self._steady()
+    offset = max(wall(), not_before) - steady()
+    return lambda: offset + steady()
 
 
 @dataclass(frozen=True)
@@ -83,7 +74,7 @@ class Service:
     ) -> None:
         self.store = store
         self.options = options or ServiceOptions()
-        self.clock = clock or SteadyClock(store.latest(), store.wall)
+        self.clock = clock or steady_clock(store.latest(), store.wall)
         self.models = Models(store, self.options.most_models)
         self.writer = Writer(store, self.models, self.clock, on_failure)
         self.writer.after_commit = self._after_commit
