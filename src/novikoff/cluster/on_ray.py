@@ -1,7 +1,6 @@
 """Shards as actors of Ray, on as many machines as a cluster has.
 
-An actor has one shard or several, and is asked for all of them in one call: a call for each would cost the driver, on
-whose processors actors may run, a fifth of a short round. Ray starts an actor that dies again, here or on another node,
+An actor has one shard or several. Ray starts an actor that dies again, here or on another node,
 and calls the method once more that it was in the middle of; workers do not mind (`cluster/engine.py`). Actors ask for
 next to no part of a processor, so that those of a node that is gone find room on the nodes that are left.
 """
@@ -86,14 +85,12 @@ class Ray:
         self._connect(ray)
         places = self._places(ray, len(shards))
         self._n_shards = len(shards)
-        of_each: list[dict[int, Shard]] = [{} for _ in places]
-        for number, shard in enumerate(shards):
-            of_each[number % len(places)][number] = shard
+        numbered = list(enumerate(shards))
         actor = ray.remote(max_restarts=-1, max_task_retries=-1, num_cpus=PROCESSOR)(_Actor)
         strategy = import_module("ray.util.scheduling_strategies").NodeAffinitySchedulingStrategy
         self._actors = [
-            actor.options(scheduling_strategy=strategy(node, soft=True)).remote(make, its)
-            for node, its in zip(places, of_each, strict=True)
+            actor.options(scheduling_strategy=strategy(node, soft=True)).remote(make, dict(numbered[i :: len(places)]))
+            for i, node in enumerate(places)
         ]
         self._seen = {place: set() for place in range(len(places))}
         self._check_versions(ray)
@@ -105,12 +102,8 @@ class Ray:
         ray = _ray()
         numbers = range(self._n_shards) if on is None else on
         handed = [arg if isinstance(arg, ray.ObjectRef) or _is_small(arg) else ray.put(arg) for arg in args]
-        of_each = [[number for number in numbers if self._place(number) == i] for i in range(len(self._actors))]
-        found = self._answers(ray, method, handed, [its for its in of_each if its])
-        for number in numbers:  # an actor ends with the first shard that fails, and what failed says why in its turn
-            if number not in found:
-                found |= self._answers(ray, method, handed, [[number]])
-        return [found[number] for number in numbers]
+        refs = [self._ask(number, method, handed) for number in numbers]
+        return [self._answer(ray, number, method, handed, ref) for number, ref in zip(numbers, refs, strict=True)]
 
     def close(self) -> None:
         if not self._actors and not self._is_ours:
@@ -132,26 +125,17 @@ class Ray:
         """Which actor has a shard."""
         return number % len(self._actors)
 
-    def _answers(self, ray: Any, method: str, handed: list[Any], asked: list[list[int]]) -> dict[int, Any]:
-        """What shards answer, by their numbers; those of one actor are asked for together."""
-        calls = [(its, [its, *handed]) for its in asked]
-        refs = [self._ask(its[0], method, with_numbers) for its, with_numbers in calls]
-        found: dict[int, Any] = {}
-        for (its, with_numbers), ref in zip(calls, refs, strict=True):
-            found |= zip(its, self._answer(ray, its[0], method, with_numbers, ref), strict=False)
-        return found
-
     def _ask(self, number: int, method: str, handed: list[Any]) -> Any:
-        return self._actors[self._place(number)].call.remote(method, *handed)
+        return self._actors[self._place(number)].call.remote(method, number, *handed)
 
     def _answer(self, ray: Any, number: int, method: str, handed: list[Any], ref: Any) -> Any:
         """What an actor answers. An answer that is lost with its node is asked for again."""
         for left in reversed(range(MOST_TRIES)):
             try:
                 with _plain_errors(ray):
-                    life, answers = ray.get(ref)
+                    life, answer = ray.get(ref)
                     self._seen[self._place(number)].add(life)
-                    return answers
+                    return answer
             except (ray.exceptions.ObjectLostError, ray.exceptions.RayActorError):
                 if not left:
                     raise
@@ -232,20 +216,9 @@ class _Actor:
         pyarrow.set_cpu_count(1)  # an actor has one processor; Arrow would take the others' as well
         self._workers = {number: make(number, shard) for number, shard in shards.items()}
 
-    def call(self, method: str, numbers: list[int], *args: Any) -> tuple[str, list[Any]]:
-        """What shards answer, up to the first that fails, and which life of the actor this is.
-
-        What the first of all raises is raised here.
-        """
-        answers: list[Any] = []
-        for number in numbers:
-            try:
-                answers.append(getattr(self._workers[number], method)(*args))
-            except Exception:
-                if not answers:
-                    raise
-                break
-        return self._life(), answers
+    def call(self, method: str, number: int, *args: Any) -> tuple[str, Any]:
+        """Which life of the actor this is, and what a shard answers."""
+        return f"{platform.node()} {os.getpid()}", getattr(self._workers[number], method)(*args)
 
     def about(self) -> tuple[str, dict[str, str]]:
         """Where this is, and with which programs."""
@@ -254,9 +227,6 @@ class _Actor:
     def close(self) -> None:
         for worker in self._workers.values():
             worker.close()
-
-    def _life(self) -> str:
-        return f"{platform.node()} {os.getpid()}"
 
 
 def _is_small(value: Any) -> bool:

@@ -6,7 +6,6 @@ and number, and what a shard proves of all its rows is proved of all rows when e
 is one SHA-256 of all rows in order, as on one machine, and so is the check: they pass by the driver, block by block.
 """
 
-import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -35,6 +34,7 @@ from novikoff.prove.separable.search.working_set import Claims, MostUrgent, Pass
 from novikoff.prove.separable.subject import Fingerprint, Subject, header
 
 Numbers = NDArray[np.int64]
+Contents = frozenset[tuple[bytes, Any]]  # of rows, as bytes, with their labels
 
 
 def certify(
@@ -220,32 +220,13 @@ class OnShards(Passes):
         self, data: InBlocks, claims: Claims, working: Subset, most: int, clock: Clock
     ) -> tuple[Subset | None, Fraction | None]:
         assert isinstance(data, ShardedBlocks)
-        known = Known.of(working)
+        known = frozenset(working.contents())
         worst, smallest = MostUrgent(most), list[Fraction | None]()
         for rows, square in data.ask(contradicting, data.here, claims, working.numbers, known, most):
             smallest.append(square)
             if rows is not None:
                 worst.add(rows)
         return worst.rows(), None if None in smallest else min(square for square in smallest if square is not None)
-
-
-@dataclass(frozen=True)
-class Known:
-    """Rows that are known by what is in them: hashes of these, because they go to every shard."""
-
-    digests: frozenset[bytes]
-
-    @classmethod
-    def of(cls, rows: Subset) -> "Known":
-        return cls(frozenset(map(_digest, rows.contents())))
-
-    def __contains__(self, content: object) -> bool:
-        return _digest(content) in self.digests
-
-
-def _digest(content: Any) -> bytes:
-    row, label = content
-    return hashlib.blake2b(row + repr(label).encode(), digest_size=16).digest()
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -287,7 +268,13 @@ def rows_of_classes(worker: Worker, agreed: Agreement, places: Sequence[int]) ->
 
 
 def contradicting(
-    worker: Worker, agreed: Agreement, here: Here, claims: Claims, numbers: Numbers, known: Known, most: int
+    worker: Worker,
+    agreed: Agreement,
+    here: Here,
+    claims: Claims,
+    numbers: Numbers,
+    known: Contents,
+    most: int,
 ) -> tuple[Subset | None, Fraction | None]:
     """The rows of this shard that contradict claims, the most urgent ones, and the margin of the plane."""
     start = int(agreed.starts[worker.number])

@@ -263,33 +263,33 @@ def _operation(route: Route) -> dict[str, Any]:
     operation: dict[str, Any] = {
         "operationId": route.about.__name__,
         "summary": " ".join((route.about.__doc__ or "").split()),
-        "parameters": [*_names(route), *_queries(route)],
+        "parameters": _parameters(route),
         "responses": _responses(route),
     }
     if route.takes is not None:
-        content = {"application/json": {"schema": _schema(route.takes)}}
-        if route.many:
-            content["application/x-ndjson"] = {"schema": {"type": "string", "description": "One a line."}}
-        operation["requestBody"] = {"required": True, "content": content}
+        operation["requestBody"] = {"required": True, "content": _content(route.takes, route.many)}
     return operation
 
 
-def _schema(given: Any) -> Any:
-    return {"$ref": REFERENCE.format(name=given.__name__)}
+def _content(given: Any, many: bool) -> dict[str, Any]:
+    content: dict[str, Any] = {"application/json": {"schema": {"$ref": REFERENCE.format(name=given.__name__)}}}
+    if many:
+        content["application/x-ndjson"] = {"schema": {"type": "string", "description": "One a line."}}
+    return content
 
 
-def _names(route: Route) -> list[dict[str, Any]]:
-    pattern = msgspec.json.schema(Name)["pattern"].replace("\\Z", "$")
-    schemas = {"model": {"type": "string", "pattern": pattern}, "name": {"type": "string", "pattern": pattern}}
-    return [
-        {"name": part[1:-1], "in": "path", "required": True, "schema": schemas.get(part[1:-1], {"type": "string"})}
-        for part in route.path.split("/")
-        if part.startswith("{")
+def _parameters(route: Route) -> list[dict[str, Any]]:
+    pattern = {"pattern": msgspec.json.schema(Name)["pattern"].replace("\\Z", "$")}
+    names = [part[1:-1] for part in route.path.split("/") if part.startswith("{")]
+    found: list[dict[str, Any]] = [
+        {
+            "name": name,
+            "in": "path",
+            "required": True,
+            "schema": {"type": "string", **({} if name == "id" else pattern)},
+        }
+        for name in names
     ]
-
-
-def _queries(route: Route) -> list[dict[str, Any]]:
-    found = []
     if (query := route.query) is not None:
         default = {} if query.default is None else {"default": query.default}
         schema = {**msgspec.json.schema(query.kind), **default}
@@ -302,23 +302,21 @@ def _queries(route: Route) -> list[dict[str, Any]]:
 
 
 def _responses(route: Route) -> dict[str, Any]:
-    content: dict[str, Any] = {}
     kind = route.kind.decode().partition(";")[0]
+    done: dict[str, Any] = {"description": "Done."}
     if route.gives is not None:
-        content[kind] = {"schema": _schema(route.gives)}
-        if route.gives_many:
-            content["application/x-ndjson"] = {"schema": {"type": "string", "description": "One a line."}}
+        content = _content(route.gives, route.gives_many)
+        done["content"] = {kind: content.pop("application/json"), **content}
     elif route.status != 204:
-        content[kind] = {"schema": {"type": "string"}}
-    done = {"description": "Done.", **({"content": content} if content else {})}
+        done["content"] = {kind: {"schema": {"type": "string"}}}
     responses = {str(route.status): done}
     if route.status == 201 and route.method == "PUT":
         responses["200"] = {**done, "description": "It was there, with the same settings."}
-    if "ready" in route.path and not route.of_a_model:
+    if route.path == "/readyz":
         responses["503"] = {**done, "description": "Not yet, or no longer."}
     for status in sorted(_errors(route)):
-        problem = {"application/json": {"schema": _schema(messages.Error)}}
-        responses.setdefault(str(status), {"description": TEXTS[status], "content": problem})
+        problem = {"description": TEXTS[status], "content": _content(messages.Error, False)}
+        responses.setdefault(str(status), problem)
     return responses
 
 
@@ -327,13 +325,11 @@ def _errors(route: Route) -> set[int]:
     if route.path not in OPEN:
         errors |= {401, 503}
     if route.of_a_model:
-        errors |= {500, 502}
-    if route.of_a_model and route.method != "PUT":
-        errors.add(404)
+        errors |= {500, 502} if route.method == "PUT" else {404, 500, 502}
     if route.takes is not None:
         errors |= {400, 408, 413, 415, 422}
     if route.query or route.key:
         errors.add(422)
-    if route.method in ("POST", "PUT", "DELETE"):
+    if route.method != "GET":
         errors |= {408, 413, 429}
     return errors

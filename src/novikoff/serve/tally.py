@@ -32,17 +32,14 @@ class MistakeCurve(msgspec.Struct):
         >>> curve.stride, curve.mistakes[:3], curve.mistakes[-1]
         (4, [3, 3, 3], 3)
         """
-        start = 0
-        while start < len(flags):
-            step = min(self.stride - self.examples % self.stride, len(flags) - start)
-            self.total += sum(flags[start : start + step])
-            self.examples += step
-            start += step
+        for flag in flags:
+            self.total += flag
+            self.examples += 1
             if self.examples % self.stride == 0:
                 self.mistakes.append(self.total)
-            if len(self.mistakes) >= MOST_POINTS:
-                self.mistakes = self.mistakes[1::2]
-                self.stride *= 2
+                if len(self.mistakes) >= MOST_POINTS:
+                    self.mistakes = self.mistakes[1::2]
+                    self.stride *= 2
 
 
 class Alarm(msgspec.Struct, frozen=True):
@@ -83,15 +80,12 @@ class DriftWindow(msgspec.Struct):
 
     def add(self, flags: Sequence[bool], first: int) -> None:
         """Count examples, of which the first has the number `first`."""
-        start = 0
-        while start < len(flags):
-            step = min(WINDOW - self.examples, len(flags) - start)
-            self.mistakes += sum(flags[start : start + step])
-            self.examples += step
-            self.seen += step
-            start += step
+        for seq, flag in enumerate(flags, start=first):
+            self.mistakes += flag
+            self.examples += 1
+            self.seen += 1
             if self.examples == WINDOW:
-                self._look(first + start - 1)
+                self._look(seq)
 
     def _look(self, seq: int) -> None:
         if self.before_examples:
