@@ -47,7 +47,7 @@ async def started(where, clock=None, on_failure=None, store=None, **options):
     return service
 
 
-def opened(where, url="http://127.0.0.1:1", lease=10.0):
+def opened(where, url="http://127.0.0.1:1", lease=600.0):
     return open_store(str(where), url, lease)
 
 
