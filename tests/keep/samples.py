@@ -145,12 +145,6 @@ def memory_of(value):
         return memory_of(value.matrix)
     if isinstance(value, float):
         return value.hex()
-    if isinstance(value, np.random.RandomState):
-        return memory_of(value.get_state(legacy=False))
-    if isinstance(value, np.random.Generator):
-        return memory_of(value.bit_generator.state)
-    if isinstance(value, random.Random):
-        return value.getstate()
     if isinstance(value, LinearMemory) and value.ballots:
         value = dataclasses.replace(value, ballots=[Ballot.joined(value.ballots)])
     elif getattr(value, "kept", None):

@@ -5,7 +5,6 @@ parameters that are declared nowhere, and those that depend on more than their v
 """
 
 import math
-import random
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -30,7 +29,7 @@ class FunctionError(ValueError):
 
 
 def encode_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Parameters by name. In the place of a function or a generator that no file can hold there is a note."""
+    """Parameters by name. In the place of functions and generators there are notes."""
     return {name: _parameter(name, value) for name, value in parameters.items()}
 
 
@@ -113,9 +112,7 @@ def _one_of(*choices: Any) -> Check:
 
 
 def _is_random_state(value: Any) -> bool:
-    if value is None or isinstance(value, np.random.RandomState | np.random.Generator | random.Random):
-        return True
-    return isinstance(value, int | np.integer) and not isinstance(value, bool) and 0 <= int(value) < 2**128
+    return value is None or (isinstance(value, int | np.integer) and type(value) is not bool and 0 <= value < 2**128)
 
 
 def _are_texts(value: Any) -> bool:

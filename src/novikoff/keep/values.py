@@ -1,4 +1,4 @@
-"""Values that JSON does not know, in what it knows, and back: names, labels, parameters, generators.
+"""Values that JSON does not know, in what it knows, and back: names, labels, parameters.
 
 Strings, whole numbers, finite floats, booleans, None and lists are written as they are. Everything else is an object
 with one key, which says what it is: `{"tuple": [1, "a"]}`. Reading makes values of these kinds only; no class is looked
@@ -12,7 +12,6 @@ up by a name in a file.
 
 import base64
 import math
-import random
 import re
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -86,7 +85,7 @@ def _tagged(value: Any, what: str) -> tuple[str, Any] | None:
         return "scalar", [kind.__name__, encode(value.item(), what)]
     if kind is np.ndarray:
         return "array", encode_array(value, what)
-    return _tagged_generator(value)
+    return None
 
 
 def decode(plain: Any) -> Any:
@@ -173,54 +172,6 @@ def decode_names(array: NDArray[np.uint8]) -> list[Any]:
     return names
 
 
-# -- generators of random numbers -------------------------------------------------------------------------------------
-
-# The states that are plain numbers, and the place in a buffer that must be inside it: NumPy does not look.
-BIT_GENERATORS = {"PCG64": None, "PCG64DXSM": None, "SFC64": None, "MT19937": ("state", "pos", 624)}
-
-
-def _tagged_generator(value: Any) -> tuple[str, Any] | None:
-    if type(value) is random.Random:
-        return "random", encode(value.getstate())
-    if type(value) is np.random.RandomState:
-        state: Any = value.get_state(legacy=False)
-    elif type(value) is np.random.Generator:
-        state = value.bit_generator.state
-    else:
-        return None
-    return (type(value).__name__, encode(state)) if state["bit_generator"] in BIT_GENERATORS else None
-
-
-def _read_random(content: Any) -> random.Random:
-    generator = random.Random()
-    generator.setstate(decode(content))
-    return generator
-
-
-def _read_generator(content: Any) -> np.random.Generator:
-    state = _checked_state(content)
-    bits: Any = getattr(np.random, state["bit_generator"])(0)
-    bits.state = state
-    return np.random.Generator(bits)
-
-
-def _read_random_state(content: Any) -> np.random.RandomState:
-    state = _checked_state(content)
-    generator = np.random.RandomState(0)
-    generator.set_state(state)
-    return generator
-
-
-def _checked_state(content: Any) -> dict[str, Any]:
-    state: dict[str, Any] = decode(content)
-    inside = BIT_GENERATORS[state["bit_generator"]]
-    if inside is not None:
-        part, name, size = inside
-        if not 0 <= state[part][name] <= size or len(state[part]["key"]) != size:
-            raise ModelFileError("the state of a generator of random numbers points outside its buffer")
-    return state
-
-
 def _read_scalar(content: Any) -> Any:
     (kind, plain), value = SCALARS[content[0]], decode(content[1])
     if len(content) != 2 or type(value) is not plain:
@@ -239,7 +190,4 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     "intercept": lambda content: Intercept,
     "scalar": _read_scalar,
     "array": decode_array,
-    "random": _read_random,
-    "Generator": _read_generator,
-    "RandomState": _read_random_state,
 }
