@@ -1,7 +1,7 @@
 """The kernel perceptron as a scikit-learn classifier: a thin shell around `novikoff.learn.kernel.space`."""
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from novikoff.data.held_out import HeldOut
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class KernelPerceptron(ClassifierShell):
     """The perceptron in the space of a kernel: on a mistake, keep the example. Binary, and one against the rest.
 
@@ -143,54 +144,29 @@ class KernelPerceptron(ClassifierShell):
     [1, 0]
     """
 
-    model_: KernelModel
+    model_: KernelModel = field(init=False)
 
-    def __init__(
-        self,
-        *,
-        kernel: str | Callable[..., Any] = "rbf",
-        degree: int = 3,
-        gamma: float | str = "scale",
-        coef0: float = 1.0,
-        kernel_params: dict[str, Any] | None = None,
-        readout: Readout = "average",
-        max_iter: MaxIter = "auto",
-        shuffle: bool = True,
-        random_state: Any = None,
-        tie: Tie = "mistake",
-        lead: Lead = "auto",
-        min_margin: float | None = None,
-        time_limit: float | None = None,
-        scale: Scale = "auto",
-        class_weight: ClassWeight = None,
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 5,
-        budget: int | None = None,
-        held_out: float | None = None,
-        record_mistakes: bool = False,
-    ) -> None:
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.kernel_params = kernel_params
-        self.readout = readout
-        self.max_iter = max_iter
-        self.shuffle = shuffle
-        self.random_state = random_state
-        self.tie = tie
-        self.lead = lead
-        self.min_margin = min_margin
-        self.time_limit = time_limit
-        self.scale = scale
-        self.class_weight = class_weight
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.budget = budget
-        self.held_out = held_out
-        self.record_mistakes = record_mistakes
+    kernel: str | Callable[..., Any] = "rbf"
+    degree: int = 3
+    gamma: float | str = "scale"
+    coef0: float = 1.0
+    kernel_params: dict[str, Any] | None = None
+    readout: Readout = "average"
+    max_iter: MaxIter = "auto"
+    shuffle: bool = True
+    random_state: Any = None
+    tie: Tie = "mistake"
+    lead: Lead = "auto"
+    min_margin: float | None = None
+    time_limit: float | None = None
+    scale: Scale = "auto"
+    class_weight: ClassWeight = None
+    early_stopping: bool = False
+    validation_fraction: float = 0.1
+    n_iter_no_change: int = 5
+    budget: int | None = None
+    held_out: float | None = None
+    record_mistakes: bool = False
 
     # -- learning -----------------------------------------------------------------------------------------------------
 

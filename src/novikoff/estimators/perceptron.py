@@ -1,7 +1,7 @@
 """The perceptron as a scikit-learn classifier: a thin shell around `novikoff.learn.linear.space`."""
 
 from collections.abc import Iterable
-from dataclasses import fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -53,6 +53,7 @@ TINY_MARGINS = (
 )
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class Perceptron(ClassifierShell):
     """The perceptron: on a mistake, add the example. Binary, and multiclass by argmax.
 
@@ -192,60 +193,32 @@ class Perceptron(ClassifierShell):
     The last weights: 0 errors on 6 training rows.
     """
 
-    model_: LinearModel
+    model_: LinearModel = field(init=False)
 
-    def __init__(
-        self,
-        *,
-        readout: Readout = "average",
-        fit_intercept: bool = True,
-        max_iter: MaxIter = "auto",
-        tol: float | None = None,
-        n_iter_no_change: int = 5,
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        shuffle: bool = True,
-        random_state: Any = None,
-        eta0: float = 1.0,
-        tie: Tie = "mistake",
-        lead: Lead = "auto",
-        min_margin: float | None = None,
-        time_limit: float | None = None,
-        scale: Scale = "auto",
-        class_weight: ClassWeight = None,
-        held_out: float | None = None,
-        warm_start: bool = False,
-        record_mistakes: bool = False,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        penalty: None = None,
-        alpha: float = 0.0001,
-        l1_ratio: float = 0.15,
-    ) -> None:
-        self.readout = readout
-        self.fit_intercept = fit_intercept
-        self.max_iter = max_iter
-        self.tol = tol
-        self.n_iter_no_change = n_iter_no_change
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.shuffle = shuffle
-        self.random_state = random_state
-        self.eta0 = eta0
-        self.tie = tie
-        self.lead = lead
-        self.min_margin = min_margin
-        self.time_limit = time_limit
-        self.scale = scale
-        self.class_weight = class_weight
-        self.held_out = held_out
-        self.warm_start = warm_start
-        self.record_mistakes = record_mistakes
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.penalty = penalty
-        self.alpha = alpha
-        self.l1_ratio = l1_ratio
+    readout: Readout = "average"
+    fit_intercept: bool = True
+    max_iter: MaxIter = "auto"
+    tol: float | None = None
+    n_iter_no_change: int = 5
+    early_stopping: bool = False
+    validation_fraction: float = 0.1
+    shuffle: bool = True
+    random_state: Any = None
+    eta0: float = 1.0
+    tie: Tie = "mistake"
+    lead: Lead = "auto"
+    min_margin: float | None = None
+    time_limit: float | None = None
+    scale: Scale = "auto"
+    class_weight: ClassWeight = None
+    held_out: float | None = None
+    warm_start: bool = False
+    record_mistakes: bool = False
+    n_jobs: int | None = None
+    verbose: int = 0
+    penalty: None = None
+    alpha: float = 0.0001
+    l1_ratio: float = 0.15
 
     # -- learning -----------------------------------------------------------------------------------------------------
 

@@ -1,6 +1,7 @@
 """The sequence perceptron in scikit-learn's way: a thin shell around `novikoff.learn.chain.tagger`."""
 
 from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 from sklearn.utils.validation import check_is_fitted
@@ -13,6 +14,7 @@ from novikoff.learn.epochs import Watcher, put_off_interrupt
 from novikoff.options import Lead, MaxIter, Readout
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class SequencePerceptron(Shell):
     """The structured perceptron on label sequences (Collins 2002): a first-order chain, decoded by Viterbi.
 
@@ -103,52 +105,30 @@ class SequencePerceptron(Shell):
     [['DET', 'NOUN', 'VERB']]
     """
 
-    model_: Tagger
+    model_: Tagger = field(init=False)
     predict_proba = Absent(NO_CHANCES)
     predict_log_proba = Absent(NO_CHANCES)
     predict_marginals = Absent(NO_CHANCES)
     predict_marginals_single = Absent(NO_CHANCES)
 
-    def __init__(
-        self,
-        *,
-        templates: Sequence[str] | None = None,
-        columns: str | Sequence[str] = (),
-        min_count: int = 1,
-        constraint: Constraint | None = None,
-        readout: Readout = "average",
-        max_iter: MaxIter = "auto",
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 5,
-        held_out: float | None = None,
-        cost: float = 0.0,
-        lead: Lead = "auto",
-        shuffle: bool = True,
-        random_state: Any = None,
-        min_margin: float | None = None,
-        time_limit: float | None = None,
-        warm_start: bool = False,
-        record_mistakes: bool = False,
-    ) -> None:
-        self.templates = templates
-        self.columns = columns
-        self.min_count = min_count
-        self.constraint = constraint
-        self.readout = readout
-        self.max_iter = max_iter
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.held_out = held_out
-        self.cost = cost
-        self.lead = lead
-        self.shuffle = shuffle
-        self.random_state = random_state
-        self.min_margin = min_margin
-        self.time_limit = time_limit
-        self.warm_start = warm_start
-        self.record_mistakes = record_mistakes
+    templates: Sequence[str] | None = None
+    columns: str | Sequence[str] = ()
+    min_count: int = 1
+    constraint: Constraint | None = None
+    readout: Readout = "average"
+    max_iter: MaxIter = "auto"
+    early_stopping: bool = False
+    validation_fraction: float = 0.1
+    n_iter_no_change: int = 5
+    held_out: float | None = None
+    cost: float = 0.0
+    lead: Lead = "auto"
+    shuffle: bool = True
+    random_state: Any = None
+    min_margin: float | None = None
+    time_limit: float | None = None
+    warm_start: bool = False
+    record_mistakes: bool = False
 
     def fit(self, X: Any, y: Sequence[Sequence[Hashable]], *, watch: Watcher | None = None) -> Self:
         """Learn from sequences of tokens `X` with their label sequences `y`.
