@@ -51,5 +51,4 @@ def as_script(state: State) -> str:
         folds=[name for name, is_used in folds.items() if is_used],
         space=space,
         gram=gram,
-        in_epochs=state.shuffle or state.folding_matters,
     )

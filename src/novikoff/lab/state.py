@@ -2,10 +2,10 @@
 
 import json
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Annotated, Any, Literal, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,8 @@ MOST_STEPS = 5_000
 LARGEST_COORDINATE = 1e6
 MOST_LEAD = 100
 LARGEST_NUMBER = sys.float_info.max
+
+TRUE_OR_FALSE = Flag("true or false")
 
 # The plane is drawn with this ratio of width to height.
 ASPECT = 4 / 3
@@ -65,18 +67,18 @@ class State:
     """
 
     points: tuple[tuple[float, float, int], ...] = ()
-    space: Space = "line"
-    fit_intercept: bool = True
-    fold_labels: bool = False
-    unit_length: bool = False
-    tie: Tie = "mistake"
-    lead: float = 0.0
-    readout: Shown = "last"
-    shuffle: bool = False
-    seed: int = 0
-    max_iter: int = 100
-    degree: int = 2
-    gamma: float = 1.0
+    space: Annotated[Space, Choice(words=get_args(Space))] = "line"
+    fit_intercept: Annotated[bool, TRUE_OR_FALSE] = True
+    fold_labels: Annotated[bool, TRUE_OR_FALSE] = False
+    unit_length: Annotated[bool, TRUE_OR_FALSE] = False
+    tie: Annotated[Tie, Choice(words=TIES)] = "mistake"
+    lead: Annotated[float, Number.between(0, MOST_LEAD)] = 0.0
+    readout: Annotated[Shown, Choice(words=get_args(Shown))] = "last"
+    shuffle: Annotated[bool, TRUE_OR_FALSE] = False
+    seed: Annotated[int, Whole.between(0, 2**31 - 1)] = 0
+    max_iter: Annotated[int, Whole.between(1, MOST_STEPS)] = 100
+    degree: Annotated[int, Whole.between(2, 6)] = 2
+    gamma: Annotated[float, Number.between(0.001, 1000)] = 1.0
     view: View = View(0.0, 0.0, 3.0)
 
     @cached_property
@@ -153,6 +155,12 @@ class State:
         return min(self.max_iter, MOST_STEPS // max(1, len(self.points)))
 
 
+# What each rule may be.
+RULES: dict[str, Kind] = {
+    field.name: cast(Any, field.type).__metadata__[0] for field in fields(State) if hasattr(field.type, "__metadata__")
+}
+
+
 def lifted(points: Floats) -> Floats:
     """Points on the paraboloid above the plane (third note, 30.2).
 
@@ -219,20 +227,3 @@ def checked(field: str, value: Any, kind: Kind) -> Any:
     except ValueError as error:
         raise StateError(field, str(error)) from None
     return int(value) if isinstance(kind, Whole) else float(value) if isinstance(kind, Number) else value
-
-
-TRUE_OR_FALSE = Flag("true or false")
-RULES: dict[str, Kind] = {
-    "space": Choice(words=get_args(Space)),
-    "fit_intercept": TRUE_OR_FALSE,
-    "fold_labels": TRUE_OR_FALSE,
-    "unit_length": TRUE_OR_FALSE,
-    "tie": Choice(words=TIES),
-    "lead": Number.between(0, MOST_LEAD),
-    "readout": Choice(words=get_args(Shown)),
-    "shuffle": TRUE_OR_FALSE,
-    "seed": Whole.between(0, 2**31 - 1),
-    "max_iter": Whole.between(1, MOST_STEPS),
-    "degree": Whole.between(2, 6),
-    "gamma": Number.between(0.001, 1000),
-}

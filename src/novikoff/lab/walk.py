@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from novikoff.data.order import given_order, random_order
 from novikoff.engine.rows import as_rows
 from novikoff.features.fold import fold_bias
 from novikoff.lab.state import Floats, State, lifted
@@ -52,29 +53,20 @@ def walk_of(state: State) -> Walk:
     n = len(state.points)
     if not n:
         return Walk(np.empty(0, dtype=np.int64), np.empty(0, dtype=bool))
-    if state.shuffle:
-        return _shuffled_walk(state, n)
-    options: dict[str, Any] = {"tie": state.tie, "lead": state.lead, "shuffle": False, "max_iter": state.epochs}
-    options |= {"readout": "vote" if state.readout == "all" else state.readout, "record_mistakes": True}
+    options: dict[str, Any] = {"tie": state.tie, "lead": state.lead, "max_iter": state.epochs, "record_mistakes": True}
+    options |= {"readout": "vote" if state.readout == "all" else state.readout}
+    options |= {"shuffle": state.shuffle, "random_state": state.seed}
     # Folding changes nothing unless it matters; unfolded, the run is that of the script.
     examples, labels = state.learned if state.folding_matters else (state.rows, state.labels)
     if state.is_kernel:
         learned: Any = kernel.kernel_perceptron(examples, labels, **kernel_options(state), **options)
     else:
         learned = linear.perceptron(examples, labels, fit_intercept=state.adds_one, **options)
-    mistaken = np.isin(np.arange(n * learned.run.epochs), learned.mistakes.times)
-    return Walk(np.tile(np.arange(n), learned.run.epochs), mistaken, learned.run.stopped, learned.run.cycle)
-
-
-def _shuffled_walk(state: State, n: int) -> Walk:
-    generator, memory = np.random.default_rng(state.seed), empty_memory(state)
-    visits: list[Numbers] = []
-    mistaken: list[NDArray[np.bool_]] = []
-    while len(visits) < state.epochs and (not mistaken or mistaken[-1].any()):
-        visits.append(generator.permutation(n))
-        mistaken.append(np.isin(np.arange(n), _learn(state, memory, visits[-1])))
-    stopped = Stopped.MAX_ITER if mistaken[-1].any() else Stopped.NO_MISTAKES
-    return Walk(np.concatenate(visits), np.concatenate(mistaken), stopped)
+    run = learned.run
+    generator, many = np.random.default_rng(state.seed), {"epochs": run.epochs}
+    order = random_order(n, generator, **many) if state.shuffle else given_order(n, **many)
+    mistaken = np.isin(np.arange(n * run.epochs), learned.mistakes.times)
+    return Walk(order.visit.astype(np.int64), mistaken, run.stopped, run.cycle)
 
 
 def empty_memory(state: State) -> LinearMemory | KernelMemory:
@@ -95,21 +87,13 @@ def kernel_of(state: State) -> KernelFunction:
     return KernelFunction(options.pop("kernel"), **options)
 
 
-def _learn(state: State, memory: Any, rows: Numbers) -> Numbers:
-    """Learn these rows in this order; which of them, counted in the order, were mistakes."""
-    before = memory.examples
-    learn = kernel.learn_online if state.is_kernel else linear.learn_online
-    examples, labels = state.learned
-    options: dict[str, Any] = {"tie": state.tie, "lead": state.lead, "record_mistakes": True}
-    mistakes: Any = learn(memory, examples[rows], labels[rows], **options)
-    return mistakes.times - before
-
-
 def memory_at(state: State, step: int) -> LinearMemory | KernelMemory:
     """What the learner remembers after so many steps."""
-    memory = empty_memory(state)
+    memory: Any = empty_memory(state)
     if step:
-        _learn(state, memory, walk_of(state).visits[:step])
+        learn = kernel.learn_online if state.is_kernel else linear.learn_online
+        rows, (examples, labels) = walk_of(state).visits[:step], state.learned
+        learn(memory, examples[rows], labels[rows], tie=state.tie, lead=state.lead)
     return memory
 
 
