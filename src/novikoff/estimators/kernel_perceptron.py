@@ -12,24 +12,19 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 from novikoff.data.batches import stacked
 from novikoff.data.frames import read_frame
 from novikoff.engine.rows import as_rows
-from novikoff.estimators.shell import (
+from novikoff.estimators.given import (
     CHECKS,
-    ClassifierShell,
-    ColumnScales,
-    all_or_nothing,
     as_matrix,
     check_same_classes,
-    end_run,
     held_out_part,
     inner_labels,
     is_table,
     labels_to_check,
-    lead_of,
     names_of,
-    scales_of,
     seed_of,
     targets,
 )
+from novikoff.estimators.shell import ClassifierShell, ColumnScales, all_or_nothing, end_run, lead_of, scales_of
 from novikoff.features.examples import cached
 from novikoff.learn.class_weights import class_weights
 from novikoff.learn.epochs import Watcher, put_off_interrupt
@@ -176,6 +171,7 @@ class KernelPerceptron(ClassifierShell):
         `watch` is called with the history between epochs, and may return a reason to stop. After Ctrl-C the model holds
         what was learned so far, and the interrupt is raised again.
         """
+        self._check_options()
         with all_or_nothing(self):
             parameters = self.get_params(deep=False)
             options = {**parameters, "random_state": seed_of(self.random_state, shuffle=self.shuffle), "watch": watch}
@@ -199,14 +195,13 @@ class KernelPerceptron(ClassifierShell):
         that comes late has not seen the earlier rows, which belong to its rest. A call that fails leaves the model as
         it was, and Ctrl-C is heard when the rows are learned. A precomputed kernel matrix cannot be learned in parts.
         """
+        self._check_options()
         with put_off_interrupt(), all_or_nothing(self):
-            self._check_options()
             before = getattr(self, "model_", None)
             X, labels, encoding = self._rows_to_learn(X, y)
             known = self._known_classes(labels, classes, before)
             memory = self._empty_memory(X, known) if before is None else before.memory.copy()
-            options: dict[str, Any] = {"tie": self.tie, "record_mistakes": self.record_mistakes}
-            options["lead"] = lead_of(self)
+            options: dict[str, Any] = {"tie": self.tie, "lead": lead_of(self), "record_mistakes": self.record_mistakes}
             mistakes = learn_online(memory, X, inner_labels(labels, known), **options)
             rows = None if mistakes is None or not self.record_mistakes else mistakes.rows
             self._hold(KernelModel(memory, known, **self._so_far(encoding, mistake_rows=rows)))
@@ -259,7 +254,6 @@ class KernelPerceptron(ClassifierShell):
 
     def _learn_table(self, X: Any, y: Any, options: dict[str, Any]) -> Fitted:
         """A run on a table, whose columns are encoded as those of its file."""
-        self._check_options()
         source = read_frame(X, labels=targets(y))
         encoding = self._first_encoding(source, options["held_out"])
         with cached(source, encoding=encoding, check=learnable(False)) as examples:
@@ -274,13 +268,12 @@ class KernelPerceptron(ClassifierShell):
         return self._takes_columns and super()._learns_as_table(X)
 
     def _check_options(self) -> None:
+        super()._check_options()
         choices = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0, "params": self.kernel_params}
         check_kernel(self.kernel, **choices)
-        check_options(readout=self.readout, tie=self.tie)
         check_budget(self.budget, readout=self.readout, min_margin=self.min_margin)
 
     def _validated(self, X: Any, y: Any, *, reset: bool) -> tuple[Any, NDArray[Any]]:
-        self._check_options()
         if self._are_objects(X, first=reset):
             labels = column_or_1d(labels_to_check(y))
             if len(labels) != len(X):

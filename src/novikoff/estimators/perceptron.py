@@ -13,25 +13,21 @@ from novikoff.data.frames import read_frame
 from novikoff.engine.rows import Rows, as_rows
 from novikoff.engine.threads import on_cores
 from novikoff.estimators.batches import BatchPredictor
-from novikoff.estimators.shell import (
+from novikoff.estimators.elsewhere import NO_LOSS
+from novikoff.estimators.given import (
     CHECKS,
-    ClassifierShell,
-    all_or_nothing,
     as_matrix,
-    check_penalty,
     check_same_classes,
-    end_run,
     held_out_part,
     inner_labels,
     is_table,
     labels_to_check,
-    lead_of,
     names_of,
     seed_of,
     targets,
-    verbose_watch,
     weighted_rows,
 )
+from novikoff.estimators.shell import ClassifierShell, all_or_nothing, end_run, lead_of, verbose_watch
 from novikoff.features.examples import comes_in_batches
 from novikoff.learn.class_weights import class_weights
 from novikoff.learn.epochs import Watcher, put_off_interrupt
@@ -41,7 +37,7 @@ from novikoff.learn.linear.memory import LinearMemory, columns_to_keep
 from novikoff.learn.linear.model import LinearModel
 from novikoff.learn.linear.space import grow, learn_online, perceptron
 from novikoff.learn.review import voided
-from novikoff.options import ClassWeight, Lead, MaxIter, Options, Readout, Scale, Tie, check_options
+from novikoff.options import ClassWeight, Lead, MaxIter, Options, Readout, Scale, Tie
 
 if TYPE_CHECKING:
     from novikoff.features.encode import Encoding
@@ -237,7 +233,7 @@ class Perceptron(ClassifierShell):
         `watch` is called with the history between epochs, and may return a reason to stop. After Ctrl-C the model holds
         what was learned so far, and the interrupt is raised again.
         """
-        check_penalty(self.penalty)
+        self._check_options()
         with on_cores(self.n_jobs), all_or_nothing(self):
             goes_on = self.warm_start and self.__sklearn_is_fitted__()
             X, y, weights, rows = weighted_rows(X, y, sample_weight)
@@ -267,17 +263,15 @@ class Perceptron(ClassifierShell):
         only one is known there is nothing to be mistaken for. A call that fails leaves the model as it was, and Ctrl-C
         is heard when the rows are learned.
         """
-        check_penalty(self.penalty)
+        self._check_options()
         with on_cores(self.n_jobs), put_off_interrupt(), all_or_nothing(self):
-            lead = lead_of(self)
-            check_options(readout=self.readout, tie=self.tie, eta0=self.eta0)
             before = getattr(self, "model_", None)
             X, y, weights, kept = weighted_rows(X, y, sample_weight)
             rows, labels, encoding = self._rows_to_learn(X, y)
             known, fixed = self._known_classes(labels, classes, before)
             memory = self._memory_for(rows, known, before)
             seen = memory.examples
-            options: dict[str, Any] = {"tie": self.tie, "lead": lead, "record_mistakes": self.record_mistakes}
+            options: dict[str, Any] = {"tie": self.tie, "lead": lead_of(self), "record_mistakes": self.record_mistakes}
             mistakes = learn_online(memory, rows, inner_labels(labels, known), sample_weight=weights, **options)
             made: dict[str, Any] = dict.fromkeys(("mistake_rows", "mistake_guesses"))
             if mistakes is not None and self.record_mistakes:
@@ -360,6 +354,11 @@ class Perceptron(ClassifierShell):
 
     # -- the shell's own work -----------------------------------------------------------------------------------------
 
+    def _check_options(self) -> None:
+        super()._check_options()
+        if self.penalty is not None:
+            raise ValueError(f"penalty={self.penalty!r} is not supported: {NO_LOSS}")
+
     def _with_labels(self, X: Any, y: Any, goes_on: bool) -> tuple[Any, Any]:
         """A table in memory, or what is one by its positions, as a source that has labels; the rest as it is."""
         if not (self.model_.takes_a_table if goes_on else is_table(X)) or comes_in_batches(X):
@@ -377,7 +376,6 @@ class Perceptron(ClassifierShell):
         return self._learn_rows(perceptron, X, y, options, goes_on=goes_on)
 
     def _learn_batches(self, X: Iterable[Any], y: Any, weights: Any, goes_on: bool, watch: Watcher | None) -> Fitted:
-        check_options(eta0=self.eta0)
         is_table = getattr(X, "is_table", False)
         if self.scale not in (False, "auto") and not is_table and not goes_on:
             raise ValueError(
@@ -409,7 +407,6 @@ class Perceptron(ClassifierShell):
         return before.memory
 
     def _validated(self, X: Any, y: Any, *, reset: bool) -> tuple[Rows, NDArray[Any]]:
-        check_options(eta0=self.eta0)
         X, y = validate_data(self, as_matrix(X), labels_to_check(y), reset=reset, **CHECKS)
         check_classification_targets(y)
         return as_rows(X, any_order=True), y

@@ -7,7 +7,8 @@ from typing import Any, Self
 from sklearn.utils.validation import check_is_fitted
 
 from novikoff.estimators.elsewhere import NO_CHANCES
-from novikoff.estimators.shell import Absent, Shell, all_or_nothing, end_run, seed_of
+from novikoff.estimators.given import seed_of
+from novikoff.estimators.shell import Absent, Shell, all_or_nothing, end_run
 from novikoff.learn.chain.space import SequenceRun
 from novikoff.learn.chain.tagger import Constraint, LabelWeight, ScoredLabels, Tagger, learn_online, learn_tagger
 from novikoff.learn.epochs import Watcher, put_off_interrupt

@@ -1,46 +1,48 @@
-"""What the shells around the models share: holding a model, labels, seeds, and staying as they were if a call fails."""
+"""What the shells around the models share: holding a model, encoding rows, and staying as they were if a call fails."""
 
 import sys
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import _safe_indexing, check_random_state
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from novikoff.data.batches import Batch, stacked, with_columns
-from novikoff.data.frames import column_names, columns_to_encode, has_names, is_frame, read_frame
+from novikoff.data.frames import column_names, has_names, is_frame, read_frame
 from novikoff.data.held_out import HeldOut
-from novikoff.data.labels import checked_labels
-from novikoff.engine.csr import as_csr
 from novikoff.engine.rows import Rows, as_rows
 from novikoff.engine.threads import on_cores
-from novikoff.estimators.elsewhere import CALIBRATE, NO_LOSS, foreign_parameter_hint
+from novikoff.estimators.elsewhere import CALIBRATE, foreign_parameter_hint
+from novikoff.estimators.given import (
+    CHECKS,
+    as_matrix,
+    at_least_two,
+    encoded,
+    inner_labels,
+    inner_weights,
+    is_table,
+    labels_to_check,
+    targets,
+)
 from novikoff.features.examples import batches_of, comes_in_batches, given_to, learned_encoding
 from novikoff.features.scaling import Scaling, table_scale, why_scale
-from novikoff.learn.class_weights import class_weights, sample_weights
 from novikoff.learn.epochs import Watcher
 from novikoff.learn.fit import Fitted
 from novikoff.learn.review import Review, leads, review_of, voided
 from novikoff.learn.run import Run, Stopped
-from novikoff.options import ClassWeight, Scale, check_options
+from novikoff.options import DECLARED, Scale, check_options
 from novikoff.say.runs import why_not_converged
 from novikoff.say.words import looks_continuous, unknown_values
 
 if TYPE_CHECKING:
     from novikoff.features.encode import Encoding
-
-# What scikit-learn is to look at; the rest is looked at on the way to the kernels.
-CHECKS: dict[str, Any] = {"accept_sparse": "csr", "dtype": "numeric", "ensure_all_finite": False}
 
 
 class Absent:
@@ -211,6 +213,10 @@ class Shell(BaseEstimator):
             raise AttributeError(f"the model of this {type(self).__name__} has no {part}")
         return value
 
+    def _check_options(self) -> None:
+        """Refuse parameters that no learner takes: once, where a call begins."""
+        check_options(**{name: value for name, value in self.get_params(deep=False).items() if name in DECLARED})
+
     def _feature_names(self) -> tuple[str, ...] | None:
         names = getattr(self, "feature_names_in_", None)
         return None if names is None else tuple(map(str, names))
@@ -229,62 +235,6 @@ def all_or_nothing(model: BaseEstimator) -> Iterator[None]:
         vars(model).clear()
         vars(model).update(before)
         raise
-
-
-def seed_of(random_state: Any, *, shuffle: bool = True) -> int | np.random.Generator | None:
-    """Where random orders come from, as the learners want it: a seed is the same seed everywhere.
-
-    Who wants neither a random order nor a seed leaves nothing to chance.
-    """
-    if random_state is None and not shuffle:
-        return None
-    if isinstance(random_state, np.random.Generator):
-        return random_state
-    if isinstance(random_state, int | np.integer) and not isinstance(random_state, bool) and random_state >= 0:
-        return int(random_state)
-    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
-
-
-def as_matrix(X: Any) -> Any:
-    """Examples before scikit-learn looks at them.
-
-    On the way to compressed rows it would add repeated entries up, and round them in the order in which they are
-    stored; and of a table with words it would not say in which column they are.
-    """
-    if is_frame(X):
-        for name, kind in columns_to_encode(X).items():
-            raise ValueError(
-                f"the column {name!r} is of type {kind}, where numbers are needed; leave it out, or make numbers of "
-                "it, for example with OneHotEncoder of scikit-learn (fit, which sees all rows, encodes words by itself)"
-            )
-    return as_csr(X) if issparse(X) else X
-
-
-def held_out_part(held_out: Any, random_state: Any) -> "HeldOut | None":
-    """Which rows are held out, settled before anything is learned from the others."""
-    return HeldOut.share(held_out, random_state) if isinstance(held_out, int | float) else held_out
-
-
-def check_penalty(penalty: Any) -> None:
-    """Refuse what scikit-learn's Perceptron has, and this one has not."""
-    if penalty is not None:
-        raise ValueError(f"penalty={penalty!r} is not supported: {NO_LOSS}")
-
-
-def weighted_rows(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any, NDArray[np.int64] | None]:
-    """The rows of a weight above 0, their labels and weights, and their numbers if they are not all."""
-    if sample_weight is None:
-        return X, y, None, None
-    if comes_in_batches(X):
-        raise ValueError("batches have no weights; use class_weight, or pass a matrix with sample_weight")
-    weights = sample_weights(sample_weight, _num_samples(X))
-    assert weights is not None
-    if weights.all():
-        return X, y, weights, None
-    kept = np.flatnonzero(weights)
-    if not len(kept):
-        raise ValueError("all weights of sample_weight are zero: there is nothing to learn from")
-    return _safe_indexing(X, kept), _safe_indexing(y, kept), weights[kept], kept
 
 
 def verbose_watch(watch: Watcher | None, verbose: int) -> Watcher | None:
@@ -309,7 +259,6 @@ class ColumnScales(NamedTuple):
 
 def scales_of(model: Any, rows: Rows, aside: "HeldOut | None", names: tuple[str, ...] | None) -> ColumnScales:
     """The scales that a model wants of its first rows, without those held out."""
-    check_options(scale=model.scale)
     scale = table_scale(model.scale, getattr(model, "fit_intercept", True), model.readout)
     known = rows if aside is None else rows.take(aside.parted(rows.n_rows)[0])
     why = why_scale(known, names) if scale == "auto" else "as asked for" if scale is True else None
@@ -318,23 +267,6 @@ def scales_of(model: Any, rows: Rows, aside: "HeldOut | None", names: tuple[str,
     from novikoff.features.encode import Encoding
 
     return ColumnScales(Encoding.of_numbers(rows.n_columns, scaling=Scaling.of(known)), why)
-
-
-def is_table(X: Any) -> bool:
-    """Whether X is a table in memory that is learned as its file would be; numbers without names are a matrix."""
-    return is_frame(X) and (has_names(X) or bool(columns_to_encode(X)))
-
-
-def encoded(rows: Rows, encoding: "Encoding | None") -> Rows:
-    """Rows as a model learns them: in its scales, and lifted, if it has scales or a lift."""
-    return rows if encoding is None else encoding.encode(Batch(rows, None)).rows
-
-
-def targets(y: Any) -> NDArray[Any]:
-    """Labels that tell classes apart."""
-    labels = checked_labels(y)
-    check_classification_targets(labels)
-    return labels
 
 
 class ClassifierShell(ClassifierMixin, Shell):
@@ -421,9 +353,7 @@ class ClassifierShell(ClassifierMixin, Shell):
 
     def _first_scales(self, X: Any) -> "Encoding | None":
         """The scales of the first rows that are learned in parts; whether there should be some, these do not know."""
-        check_options(scale=self.scale)
-        scaled: ColumnScales = ColumnScales() if self.scale == "auto" else self._scales(X)
-        return scaled.encoding
+        return None if self.scale == "auto" else self._scales(X).encoding
 
     def _scales(self, X: Any, aside: "HeldOut | None" = None) -> ColumnScales:
         """The scales of rows, but for those held out, and why they are scaled."""
@@ -431,7 +361,6 @@ class ClassifierShell(ClassifierMixin, Shell):
 
     def _first_encoding(self, source: Any, held_out: "HeldOut | None" = None) -> "Encoding | None":
         """The encoding of a table that nothing was learned from yet."""
-        check_options(scale=self.scale)
         scale = table_scale(self.scale, getattr(self, "fit_intercept", True), self.readout)
         return learned_encoding(source, None, held_out, scale=scale)
 
@@ -490,60 +419,9 @@ class ClassifierShell(ClassifierMixin, Shell):
 
 def lead_of(model: Any) -> float:
     """The lead of `partial_fit`, whose rows cannot choose one: with "auto" that of the model so far, at first 0."""
-    check_options(lead=model.lead)
     if model.lead != "auto":
         return float(model.lead)
     return model.lead_ if model.__sklearn_is_fitted__() else 0.0
-
-
-def names_of(classes: Any) -> NDArray[Any]:
-    """Classes that were named beforehand, sorted."""
-    return np.unique(checked_labels(classes, "classes"))
-
-
-def check_same_classes(named: Any, known: NDArray[Any]) -> None:
-    """Classes may be named again, if they are the same."""
-    if named is not None and not np.array_equal(names_of(named), known):
-        raise ValueError(
-            f"classes={names_of(named).tolist()} differ from the classes known already, {known.tolist()}; "
-            "name them on the first partial_fit only"
-        )
-
-
-def labels_to_check(y: Any) -> Any:
-    """Labels that are there and of one kind; a matrix of labels is for scikit-learn to judge."""
-    return y if y is None or getattr(y, "ndim", 1) != 1 else checked_labels(y)
-
-
-def at_least_two(classes: NDArray[Any]) -> NDArray[Any]:
-    """The classes, if there are enough to tell apart."""
-    if len(classes) < 2:
-        raise ValueError(
-            f"y has only one class, {classes.tolist()}; fit needs at least two classes. partial_fit can begin with one"
-        )
-    return classes
-
-
-def inner_labels(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[Any]:
-    """Labels as the learner wants them: -1 and +1 for two classes, 0, 1, ... for more (and for one)."""
-    places = np.searchsorted(classes, labels).clip(max=len(classes) - 1)
-    strange = classes[places] != labels
-    if np.any(strange):
-        row = int(np.flatnonzero(strange)[0])
-        raise ValueError(
-            f"label {labels.tolist()[row]!r} in row {row} was not in classes={classes.tolist()}; "
-            "fit and classes= fix the labels: name them all on the first partial_fit, or begin with partial_fit "
-            "without classes=, and they grow"
-        )
-    return (2 * places - 1).astype(np.int8) if len(classes) == 2 else places
-
-
-def inner_weights(class_weight: ClassWeight, classes: NDArray[Any]) -> ClassWeight:
-    """Weights of classes as the learner wants them: those of named classes in their order."""
-    if not isinstance(class_weight, Mapping):
-        return class_weight
-    weights = class_weights(class_weight, classes, None)
-    return None if weights is None else weights.tolist()
 
 
 def end_run(model: Any, run: Run, otherwise: str = "") -> None:
