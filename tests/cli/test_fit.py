@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from novikoff.cli import wording
 from novikoff.cli.errors import INTERRUPTED
 from novikoff.data import read
 from novikoff.data.held_out import HeldOut
@@ -18,6 +17,7 @@ from novikoff.features.encode import learn_encoding
 from novikoff.keep.models import load, load_plain
 from novikoff.learn.linear.files import Folds, learn_from
 from novikoff.learn.run import Stopped
+from novikoff.say import runs as say
 from tests.cli.calling import call
 
 
@@ -128,9 +128,9 @@ def test_a_lead_that_was_chosen_is_in_the_panels_of_fit_and_inspect_also_if_it_i
 def test_a_lead_that_was_chosen_is_told_apart_from_one_that_was_asked_for(folder):
     call("fit", "cars.csv", "--label", "sport_car", "--force", "--lead", "0.5", folder=folder)
     run, asked = load_plain(folder / "cars.novikoff").run, "updates unless correct by more than 0.5 R^2"
-    assert wording.lead(run, was_chosen=True).startswith(f"{asked} (chosen on the validation rows)")
-    assert wording.lead(run, was_chosen=False).startswith(asked)
-    assert "chose" not in wording.lead(run, was_chosen=False)
+    assert say.lead(run, was_chosen=True).startswith(f"{asked} (chosen on the validation rows)")
+    assert say.lead(run, was_chosen=False).startswith(asked)
+    assert "chose" not in say.lead(run, was_chosen=False)
 
 
 @pytest.mark.parametrize("space", [(), ("--kernel", "poly", "--degree", "2")])

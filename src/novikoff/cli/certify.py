@@ -137,6 +137,7 @@ def panel(
     """The verdict, the margin and the bound, or the rows that stand in the way."""
     from novikoff.cli import wording
     from novikoff.cli.render import facts
+    from novikoff.say import certificates as say
 
     return facts(
         f"novikoff certify {document['data']['files'][0]}",
@@ -145,8 +146,8 @@ def panel(
             ("space", certificate.space or None),
             ("verdict", wording.verdict(certificate)),
             ("implies", certificate.consequence),
-            ("margin", wording.margin(certificate)),
-            ("bound", certificate.promise or wording.allowed(left)),
+            ("margin", say.margin(certificate)),
+            ("bound", certificate.promise or say.allowed(left)),
             ("proof", certificate.obstruction_in_words),
             *regression(certificate),
             ("certificate", document["out"]),

@@ -54,8 +54,7 @@ def check(
 
     claimed = read_certificate(Path(certificate))
     if isinstance(claimed, Ball | NoBall | Inequalities):
-        document = check_numbers(claimed, read_numbers(file, table), file, fit_intercept)
-        return Result(document, lambda: numbers_panel(document, certificate))
+        return check_numbers(claimed, read_numbers(file, table), certificate, file, fit_intercept)
     if table.label is not None or table.ignore:
         raise ValueError(
             "--label and --ignore apply to proofs of ball and inequalities only; this proof names its columns"
@@ -68,17 +67,17 @@ def check(
         checked = ("checked", "every claim holds (proved again from the data)")
         return Result(document, lambda: existence.panel(f"novikoff check {certificate}", claimed, columns, checked))
     if isinstance(claimed, ProgramCertificate):
-        document = check_program(claimed, file, table.format)
-        return Result(document, lambda: program_panel(document, claimed, certificate))
+        return check_program(claimed, certificate, file, table.format)
     document = check_table(claimed, file, replace(table, form=remembered(certificate, table.form)), output)
     return Result(document, lambda: panel(document, claimed, certificate))
 
 
 def check_numbers(
-    claimed: "Ball | NoBall | Inequalities", table: "NumberTable", file: str, fit_intercept: bool
-) -> dict[str, Any]:
+    claimed: "Ball | NoBall | Inequalities", table: "NumberTable", certificate: str, file: str, fit_intercept: bool
+) -> Result:
     """Check what is claimed of the numbers of a table, and say what that is."""
     from novikoff.cli.inequalities import system
+    from novikoff.cli.render import facts, listed
     from novikoff.prove.inequalities.check import Inequalities
 
     if isinstance(claimed, Inequalities):
@@ -87,34 +86,40 @@ def check_numbers(
         raise ValueError("name the label column with --label")
     else:
         claimed.check(table.X, table.labels)
-    return documents.document(
-        "check", file=file, rows=len(table.X), columns=table.names, holds=True, message=str(claimed)
-    )
+    about = {"file": file, "rows": len(table.X), "columns": table.names}
+    shown = [
+        ("data", f"{file}: {len(table.X):,} rows of {listed(table.names)}"),
+        ("claim", str(claimed)),
+        ("checked", "the claim holds (proved again from the data)"),
+    ]
+    document = documents.document("check", **about, holds=True, message=str(claimed))
+    return Result(document, lambda: facts(f"novikoff check {certificate}", shown))
 
 
-def check_program(claimed: "ProgramCertificate", file: str, format: str | None) -> dict[str, Any]:
+def check_program(claimed: "ProgramCertificate", certificate: str, file: str, format: str | None) -> Result:
     """Check what is claimed of a linear program, and say what that is."""
+    from novikoff.cli.render import facts
     from novikoff.data.programs import read_program
     from novikoff.prove.exact.floats import nearest_float
+    from novikoff.say.certificates import in_arithmetic
 
     if format is not None:
         raise ValueError("--format applies to tables; the certificate is about a linear program")
     program = read_program(file)
     claimed.check(**program.arguments)
-    value = claimed.value
-    return documents.document(
-        "check",
-        file=file,
-        holds=True,
-        data=claimed.about._asdict(),
-        certificate={
-            "status": claimed.claim,
-            "meaning": program.restated(claimed.meaning),
-            "arithmetic": claimed.arithmetic,
-            "violation": claimed.violation,
-            "objective": None if value is None else program.objective(nearest_float(value)),
-        },
-    )
+    meaning, value = program.restated(claimed.meaning), claimed.value
+    objective = None if value is None else program.objective(nearest_float(value))
+    found = {"status": claimed.claim, "meaning": meaning, "arithmetic": claimed.arithmetic}
+    found |= {"violation": claimed.violation, "objective": objective}
+    shown = [
+        ("data", f"{file}: {claimed.about.size}, the same program as the one certified"),
+        ("outcome", f"{in_arithmetic(claimed.claim, claimed.arithmetic)}: {meaning}"),
+        ("objective", None if objective is None else f"{objective:.12g}"),
+        ("fingerprint", f"SHA-256 {claimed.about.sha256[:16]}..."),
+        ("checked", "the claim holds (proved again from the program)"),
+    ]
+    document = documents.document("check", file=file, holds=True, data=claimed.about._asdict(), certificate=found)
+    return Result(document, lambda: facts(f"novikoff check {certificate}", shown))
 
 
 def remembered(certificate: str, form: dict[str, Any]) -> dict[str, Any]:
@@ -177,23 +182,25 @@ def panel(document: dict[str, Any], claimed: "Certificate", file: str) -> Any:
     from novikoff.cli import wording
     from novikoff.cli.certify import regression
     from novikoff.cli.render import columns, facts, listed
+    from novikoff.say import certificates as say
 
     data = document["data"]
     encoded = [(column["name"], column["kind"], column["detail"]) for column in data["columns"]]
     used = sum(column["kind"] not in ("lift", "scaled") for column in data["columns"])
+    label = "" if data["label"] is None else f"{data['label']}: "
     of = f" from {used} of {used + len(data['not_used'])} columns" if used else ""
     return facts(
         f"novikoff check {file}",
         [
             ("data", f"{document['file']}: {document['rows']:,} rows, the same as those certified"),
-            ("labels", wording.labels_told_apart(data)),
+            ("labels", f"{label}{listed(data['classes'], 24)}"),
             ("features", f"{data['features']:,}{of}"),
             ("columns", columns(("", "", ""), encoded, left=3) if encoded else None),
             ("not used", listed(data["not_used"]) or None),
             ("space", claimed.space or None),
             ("question", claimed.problem.question(claimed.fit_intercept)),
             ("verdict", wording.verdict(claimed)),
-            ("margin", wording.margin(claimed)),
+            ("margin", say.margin(claimed)),
             ("bound", claimed.promise),
             *(regression(claimed) if claimed.estimates is not None else []),
             ("fingerprint", f"SHA-256 {listed([data['sha256'][:16] + '...'])}"),
@@ -208,35 +215,3 @@ def used_in_words(used: list[str], not_used: list[str]) -> str:
 
     others = f"; not used: {listed(not_used)}" if not_used else ""
     return f"{len(used)} of {len(used) + len(not_used)} are used{others}"
-
-
-def program_panel(document: dict[str, Any], claimed: "ProgramCertificate", file: str) -> Any:
-    """That the claim holds, what it is, and of which program."""
-    from novikoff.cli.render import facts
-    from novikoff.say.certificates import in_arithmetic
-
-    found, data = document["certificate"], document["data"]
-    return facts(
-        f"novikoff check {file}",
-        [
-            ("data", f"{document['file']}: {claimed.about.size}, the same program as the one certified"),
-            ("outcome", f"{in_arithmetic(found['status'], found['arithmetic'])}: {found['meaning']}"),
-            ("objective", None if found["objective"] is None else f"{found['objective']:.12g}"),
-            ("fingerprint", f"SHA-256 {data['sha256'][:16]}..."),
-            ("checked", "the claim holds (proved again from the program)"),
-        ],
-    )
-
-
-def numbers_panel(document: dict[str, Any], file: str) -> Any:
-    """That the claim holds, what it is, and of which columns."""
-    from novikoff.cli.render import facts, listed
-
-    return facts(
-        f"novikoff check {file}",
-        [
-            ("data", f"{document['file']}: {document['rows']:,} rows of {listed(document['columns'])}"),
-            ("claim", document["message"]),
-            ("checked", "the claim holds (proved again from the data)"),
-        ],
-    )

@@ -13,7 +13,6 @@ from novikoff import __version__
 if TYPE_CHECKING:
     from novikoff.features.encode import Encoding
     from novikoff.prove.existence.certificate import Existence
-    from novikoff.prove.existence.finite import FiniteEstimate
     from novikoff.prove.separable.certificate import Certificate
 
 SCHEMA = 1
@@ -158,13 +157,6 @@ def described_estimates(found: "Existence") -> Document:
             "message": str(found),
         }
     )
-
-
-def described_finite(fitted: "FiniteEstimate") -> Document:
-    """Firth's estimates; an end of an interval that was not found is null."""
-    columns = {"coefficients": fitted.coefficients, "estimate": fitted.estimate, "lower": fitted.lower}
-    about = {"method": fitted.method, "level": fitted.level, "converged": fitted.converged}
-    return plain({**about, **columns, "upper": fitted.upper})
 
 
 def described_kernel(model: Any) -> Document | None:

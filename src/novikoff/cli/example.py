@@ -1,7 +1,6 @@
 """`novikoff example`: write small data sets to try the commands on."""
 
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -36,6 +35,7 @@ def example(names: tuple[str, ...], out: str, force: bool, output: Output) -> Re
 
     Files that are already there are kept; if they differ, that is an error, unless --force replaces them.
     """
+    from novikoff.cli.render import facts
     from novikoff.data.whole_file import WholeFile
 
     folder = Path(out)
@@ -48,11 +48,6 @@ def example(names: tuple[str, ...], out: str, force: bool, output: Output) -> Re
             file.write(content)
     files = [{"file": str(path), "try": SUGGESTED[path.name]} for path in contents]
     document = documents.document("example", files=files)
-    return Result(document, lambda: panel(document))
-
-
-def panel(document: dict[str, Any]) -> Any:
-    """What was written, and what to try with each."""
-    from novikoff.cli.render import facts
-
-    return facts("novikoff example", [(written["file"], f"novikoff {written['try']}") for written in document["files"]])
+    return Result(
+        document, lambda: facts("novikoff example", [(one["file"], f"novikoff {one['try']}") for one in files])
+    )

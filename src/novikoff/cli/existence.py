@@ -1,5 +1,6 @@
 """`novikoff certify FILE --formula ...`: does the maximum likelihood estimate exist?"""
 
+from dataclasses import asdict
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
@@ -113,7 +114,7 @@ def answer_formula(
         fitted = found.finite() if is_finite else None
     if target is not None:
         target.write(found)
-    more = {} if fitted is None else {"finite": documents.described_finite(fitted)}
+    more = {} if fitted is None else {"finite": asdict(fitted)}
     described = documents.described_estimates(found)
     document = documents.document("certify", file=file, existence=described, **more, out=target)
     shown = [("Firth", None if fitted is None else say.finite_in_brief(fitted)), ("certificate", document["out"])]

@@ -13,10 +13,11 @@ from novikoff.cli.progress import ProgressBar, progress
 from novikoff.cli.spaces import SpaceOptions, Uncertified, space_options_of_a_learner
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     from novikoff.data.examples import Examples
     from novikoff.data.held_out import HeldOut
     from novikoff.data.reading import Reader
-    from novikoff.features.encode import Encoding
     from novikoff.learn.fit import Fitted
     from novikoff.learn.linear.notes import WorkedRun
     from novikoff.learn.model import Classifier
@@ -81,50 +82,42 @@ def fit(
     from novikoff.cli.again import names_of
     from novikoff.cli.render import warn
     from novikoff.data.held_out import HeldOut
-    from novikoff.features.examples import cached
-    from novikoff.features.scaling import table_scale
-    from novikoff.learn.linear.files import learnable
     from novikoff.prove.run.search.freund_schapire import allowance
     from novikoff.say.words import looks_continuous
     from novikoff.show.report.writing import report_on
 
     learning["fit_intercept"] = fit_intercept = space.has_bias(learning["fit_intercept"])
     _check_together(steps, learning, folds, space)
+    review.check(learning["held_out"])
     target, path = model_target(model or default_model(file), force), page.path(force)
-    share, words = learning.pop("held_out"), learning.pop("words")
-    review.check(share)
+    share, words, reader = learning.pop("held_out"), learning.pop("words"), table.open(file, output)
     held_out = None if share is None else HeldOut.share(share, learning["random_state"])
-    scale = table_scale("auto", fit_intercept or space.kernel is not None, learning["readout"])
-    reader, columns = table.open(file, output), {**table.columns, "lift": space.lift, "scale": scale}
-    with progress(output.quiet) as bar:
-        encoding = _encoding(reader, bar, columns, held_out, words, learning)
-        source, check = bar.over(reader, "reading", bar.done or None), learnable(fit_intercept)
-        with cached(source, encoding=encoding, check=check, columns=columns) as examples:
-            report = report_on(path, examples, page.report_features, lambda: names_of(file, reader, table))
-            if question := looks_continuous(examples.classes.tolist()):
-                warn(output, question)
-            recorded = steps or (report is not None and report.needs_mistakes)
-            how = {"held_out": held_out, "record_mistakes": recorded}
-            learned, interrupted = _learned(examples, bar, space, learning, folds, **how)
-            run, shown = learned.run, _shown(learned, {**_to_remember(reader, share), **learning}, space)
-            if review.review is not None:
-                shown = replace(shown, review=_reviewed(shown, examples, held_out, review, table))
-            _save(shown, target, folds)  # also if certifying fails
-            proof: Certificate | Uncertified = Uncertified("interrupted" if interrupted else "not requested")
-            if certify and not interrupted:
-                limits = {"time_limit": certify_time_limit, "progress": bar.rename}
-                with bar.during("proving"):
-                    proof = space.certify_unasked(examples, learned, fit_intercept=fit_intercept, **limits)
-            certificate = None if isinstance(proof, Uncertified) else proof
-            text = "" if certificate is None else certificate.to_json()
-            if 0 < len(text) <= LONGEST_PROOF:  # longer ones belong in a file of their own
-                shown = replace(shown, certificate=text)
-                _save(shown, target, folds)
-            worked = _steps(examples, learned, fit_intercept) if steps else None
-            left = allowance(examples, certificate, passes=max(1, run.epochs), fit_intercept=fit_intercept)
-            left = None if run.weighted else left  # it is about the examples as they are
-            if report is not None:
-                report.on_model(shown, certificate, learned.mistakes, target.path)
+    with progress(output.quiet) as bar, _examples(reader, bar, table, space, held_out, words, learning) as examples:
+        report = report_on(path, examples, page.report_features, lambda: names_of(file, reader, table))
+        if question := looks_continuous(examples.classes.tolist()):
+            warn(output, question)
+        recorded = steps or (report is not None and report.needs_mistakes)
+        how = {"held_out": held_out, "record_mistakes": recorded}
+        learned, interrupted = _learned(examples, bar, space, learning, folds, **how)
+        run, shown = learned.run, _shown(learned, {**_to_remember(reader, share), **learning}, space)
+        if review.review is not None:
+            shown = replace(shown, review=_reviewed(shown, examples, held_out, review, table))
+        _save(shown, target, folds)  # also if certifying fails
+        proof: Certificate | Uncertified = Uncertified("interrupted" if interrupted else "not requested")
+        if certify and not interrupted:
+            limits = {"time_limit": certify_time_limit, "progress": bar.rename}
+            with bar.during("proving"):
+                proof = space.certify_unasked(examples, learned, fit_intercept=fit_intercept, **limits)
+        certificate = None if isinstance(proof, Uncertified) else proof
+        text = "" if certificate is None else certificate.to_json()
+        if 0 < len(text) <= LONGEST_PROOF:  # longer ones belong in a file of their own
+            shown = replace(shown, certificate=text)
+            _save(shown, target, folds)
+        worked = _steps(examples, learned, fit_intercept) if steps else None
+        left = allowance(examples, certificate, passes=max(1, run.epochs), fit_intercept=fit_intercept)
+        left = None if run.weighted else left  # it is about the examples as they are
+        if report is not None:
+            report.on_model(shown, certificate, learned.mistakes, target.path)
     document = described(shown, reader.files, examples.counts, proof, worked, target)
     return Result(
         document,
@@ -134,27 +127,32 @@ def fit(
     )
 
 
-def _encoding(
+def _examples(
     reader: "Reader",
     bar: ProgressBar,
-    columns: dict[str, Any],
+    table: TableOptions,
+    space: SpaceOptions,
     held_out: "HeldOut | None",
     words: str,
     learning: dict[str, Any],
-) -> "Encoding | None":
-    """How the columns become numbers; `columns` also get the number of words that a feature of a text has."""
-    from novikoff.features.examples import learned_encoding
-    from novikoff.learn.linear.files import choose_words
+) -> "AbstractContextManager[Examples]":
+    """The examples, for as long as they are needed; how their columns become numbers is looked up, or chosen, first."""
+    from novikoff.features.examples import cached, learned_encoding
+    from novikoff.features.scaling import table_scale
+    from novikoff.learn.linear.files import choose_words, learnable
 
+    fit_intercept = learning["fit_intercept"]
+    scale = table_scale("auto", fit_intercept or space.kernel is not None, learning["readout"])
+    columns = {**table.columns, "lift": space.lift, "scale": scale}
     encoding = learned_encoding(bar.over(reader, "looking"), None, held_out, **columns)
-    if encoding is None or words == "2" or not (columns["text"] or columns["tfidf"]):
-        return encoding
-    if words == "auto":
-        judged = (held_out, learning["fit_intercept"], learning["random_state"])
-        columns["words"] = choose_words(bar.over(reader, "choosing words or pairs of words"), encoding, *judged)
-    else:
+    if encoding is not None and words != "2" and (table.text or table.tfidf):
         columns["words"] = 1
-    return encoding.with_single_words() if columns["words"] == 1 else encoding
+        if words == "auto":
+            source, judged = bar.over(reader, "choosing words or pairs of words"), (held_out, fit_intercept)
+            columns["words"] = choose_words(source, encoding, *judged, learning["random_state"])
+        encoding = encoding.with_single_words() if columns["words"] == 1 else encoding
+    source = bar.over(reader, "reading", bar.done or None)
+    return cached(source, encoding=encoding, check=learnable(fit_intercept), columns=columns)
 
 
 def _learned(
@@ -293,27 +291,30 @@ def panel(
 ) -> Any:
     """What a person asks first, first: how good it will be, which columns matter, is it separable and so what."""
     from novikoff.cli import wording
-    from novikoff.cli.render import columns, facts, stacked
+    from novikoff.cli.render import columns, facts, in_words, stacked
+    from novikoff.say import certificates
     from novikoff.say import runs as say
 
-    classes = document["data"]["classes"]
+    classes, kernel = document["data"]["classes"], document["kernel"]
+    most = None if certificate is None else certificate.update_bound(run.lead)
     shown = facts(
         f"novikoff fit {document['data']['files'][0]}",
         [
             ("read", wording.what_was_read(document["data"])),
-            ("expected error", wording.expected_error(run)),
-            ("review", wording.review(document)),
-            ("weights" if document["kernel"] is None else "learned", wording.learned(document, run, classes)),
+            ("expected error", run.generalisation().with_hint(" (add --held-out 0.2)")),
+            ("review", document.get("review", {}).get("in_words")),
+            ("weights", wording.weights(document["weights"], run, classes) if kernel is None else None),
+            ("learned", kernel and kernel["in_words"]),
             ("certified", wording.certified(certificate, document["certificate_problem"], run)),
-            ("implies", wording.consequence(certificate, run)),
-            ("margin", None if certificate is None else wording.margin(certificate)),
-            ("bound", wording.bound(certificate, run)),
-            ("allowed", wording.allowed(left)),
+            ("implies", certificates.consequence(certificate, run)),
+            ("margin", certificates.margin(certificate)),
+            ("bound", certificates.bound(certificate, run)),
+            ("allowed", certificates.allowed(left)),
             ("ended", wording.ending(run)),
             ("mistakes", say.made(run)),
-            ("lead", wording.lead(run, "lead_chosen" in document)),
-            ("weighted", wording.class_weights(document.get("class_weights"), classes, certificate, run)),
-            ("validation", wording.validation(run)),
+            ("lead", say.lead(run, "lead_chosen" in document)),
+            ("weighted", certificates.weighted([in_words(c) for c in classes], document.get("class_weights"), most)),
+            ("validation", say.validated(run)),
             ("returned", say.returned(run)),
             ("errors", say.wrong(run)),
             ("model", document["model"]),

@@ -76,35 +76,37 @@ def _claimed(text: Any) -> "tuple[Certificate | None, str | None]":
 def panel(document: dict[str, Any], run: "Run | None", certificate: "Certificate | None") -> Any:
     """The parts of a model file that a person asks for."""
     from novikoff.cli import wording
-    from novikoff.cli.render import columns, facts, listed
+    from novikoff.cli.render import columns, facts, in_words, listed
     from novikoff.say import runs as say
+    from novikoff.say.certificates import weighted
 
+    classes = document["classes"]
     parameters = [f"{name}={json.dumps(value)}" for name, value in document["parameters"].items()]
     encoded = [(column["name"], column["kind"], column["detail"]) for column in document["columns"]]
+    claims = None if (problem := document["certificate_problem"]) is None else f"unproved: {problem}"
+    if certificate is not None:
+        claims = f"claims {certificate.verdict.value}; verify it with novikoff check {document['model']} FILE"
     made = f"{document['learner']}, written by novikoff {document['written_by']}"
     return facts(
         f"novikoff inspect {document['model']}",
         [
             ("model", made),
             ("parameters", ", ".join(parameters) or None),
-            ("classes", listed(document["classes"], 24) if document["classes"] else None),
+            ("classes", listed(classes, 24) if classes else None),
             ("columns", columns(("", "", ""), encoded, left=3) if encoded else None),
-            (
-                "weights",
-                wording.weights(document["weights"], run, document["classes"]) if run and document["weights"] else None,
-            ),
+            ("weights", wording.weights(document["weights"], run, classes) if run and document["weights"] else None),
             ("learned", document["kernel"] and document["kernel"]["in_words"]),
             ("ended", wording.ending(run) if run and run.stopped else None),
             ("mistakes", say.made(run) if run else None),
             ("scaled", say.scales(run) if run else None),
-            ("lead", wording.lead(run, bool(run.leads_tried)) if run else None),
-            ("weighted", wording.class_weights(document.get("class_weights"), document["classes"], None, run)),
-            ("validation", wording.validation(run) if run else None),
+            ("lead", say.lead(run, bool(run.leads_tried)) if run else None),
+            ("weighted", weighted(list(map(in_words, classes or ())), document.get("class_weights"), None)),
+            ("validation", say.validated(run) if run else None),
             ("errors", say.wrong(run) if run else None),
             ("expected error", run.generalisation().in_words if run else None),
-            ("review", wording.review(document)),
-            ("bound", wording.bound(None, run) if run else None),
-            ("certificate", wording.claimed(certificate, document["certificate_problem"], document["model"])),
+            ("review", document.get("review", {}).get("in_words")),
+            ("bound", say.made_rule_out(run) if run else None),
+            ("certificate", claims),
             ("data", None if document["training_data"] is None else f"SHA-256 {document['training_data'][:16]}..."),
         ],
     )

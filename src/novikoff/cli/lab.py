@@ -1,7 +1,6 @@
 """`novikoff lab`: the lab, an interactive demo."""
 
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -35,14 +34,16 @@ def lab(link: str | None, port: int | None, browser: bool, folder: Path | None, 
     Place red and blue points, or choose a scene, and step through the algorithm. The page is served to this machine
     only, on 127.0.0.1. LINK is a link from the page: its scene is opened.
     """
+    from novikoff.cli.render import facts, show
+
     if folder is not None:
         from novikoff.lab.export import export
 
-        files = export(folder)
-        written = documents.document("lab", folder=str(folder), files=len(files))
-        return Result(written, lambda: panel(written))
+        files = len(export(folder))
+        document = documents.document("lab", folder=str(folder), files=files)
+        rows = [("written to", str(folder)), ("files", f"{files:,}")]
+        return Result(document, lambda: facts("novikoff lab", rows))
 
-    from novikoff.cli.render import show
     from novikoff.lab.server import check_installed, serve
     from novikoff.web import address_of, listen, listen_preferably
 
@@ -50,7 +51,8 @@ def lab(link: str | None, port: int | None, browser: bool, folder: Path | None, 
     listener = listen_preferably(PORT) if port is None else listen(port)
     address = opened(address_of(listener), link or "")
     document = documents.document("lab", address=address)
-    show(output, Result(document, lambda: panel(document)))
+    rows = [("address", address), ("end it with", "Ctrl-C")]
+    show(output, Result(document, lambda: facts("novikoff lab", rows)))
     if browser:
         import webbrowser
 
@@ -69,12 +71,3 @@ def opened(address: str, link: str) -> str:
 
     parts = urlsplit(link)
     return f"{address}{parts.path.lstrip('/')}{f'#{parts.fragment}' if parts.fragment else ''}"
-
-
-def panel(document: dict[str, Any]) -> Any:
-    """Where the lab is."""
-    from novikoff.cli.render import facts
-
-    if "folder" in document:
-        return facts("novikoff lab", [("written to", document["folder"]), ("files", f"{document['files']:,}")])
-    return facts("novikoff lab", [("address", document["address"]), ("end it with", "Ctrl-C")])

@@ -94,7 +94,7 @@ def serve(
     token = None if token_file is None else read_token(token_file)
     check_address(host, token)
 
-    from novikoff.cli.render import show
+    from novikoff.cli.render import facts, show
     from novikoff.serve.app import App
     from novikoff.serve.run import serve as run
     from novikoff.serve.service import Service, ServiceOptions
@@ -104,14 +104,7 @@ def serve(
     address = address_of(listener)
     opened = open_store(store, reached_at(url, address, store), lease)
     document = documents.document("serve", address=address, store=shown(store))
-    show(output, Result(document, lambda: panel(document)))
+    rows = [("address", address), ("store", shown(store)), ("end it with", "Ctrl-C")]
+    show(output, Result(document, lambda: facts("novikoff serve", rows)))
     service = Service(opened, ServiceOptions(models, snapshot_every, keep_log))
     run(listener, App(service, token, log=None if output.quiet else sys.stderr))
-
-
-def panel(document: dict[str, Any]) -> Any:
-    """Where the service is."""
-    from novikoff.cli.render import facts
-
-    rows = [("address", document["address"]), ("store", document["store"]), ("end it with", "Ctrl-C")]
-    return facts("novikoff serve", rows)

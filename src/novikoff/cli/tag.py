@@ -242,45 +242,24 @@ def train_panel(document: dict[str, Any], run: "Run") -> Any:
 
     data = document["data"]
     size = f"{counted(data['sentences'], 'sentence')}, {counted(data['tokens'], 'token')}"
+    went_on = run.examples > run.epochs * (run.n_rows or 0)  # and sentences held out now could have been learned
+    how = "novikoff tag score on new sentences measures it" if went_on else "add --held-out 0.2"
     return facts(
         f"novikoff tag train {data['file']}",
         [
             ("read", size),
             ("features", f"{data['features']:,} with weights, by {counted(data['templates'], 'template')}"),
             ("labels", listed(data["labels"], 24)),
-            ("expected", f"error {expected_error(run)}"),
-            ("review", wording.review(document)),
+            ("expected error", run.generalisation().with_hint(f" ({how})")),
+            ("review", document.get("review", {}).get("in_words")),
             ("weights", wording.weights(document["weights"], run, data["labels"])),
             ("ended", wording.ending(run)),
             ("mistakes", say.made(run)),
             ("errors", say.wrong(run)),
-            ("bound", wording.bound(None, run)),
+            ("bound", say.made_rule_out(run)),
             ("model", document["model"]),
         ],
     )
-
-
-def expected_error(run: "Run") -> str:
-    """The fraction of new sentences with a wrong label, if sentences that were not learned measured it.
-
-    The errors of the first pass are those of weights that had hardly learned yet, so they are no estimate.
-    """
-    from novikoff.learn.new_rows import in_percent
-    from novikoff.say.words import counted
-
-    if run.fold_rows:
-        wrong, rows, where = sum(run.fold_errors), sum(run.fold_rows), "in folds, by taggers learned alike"
-    elif run.held_out_rows:
-        wrong, rows, where = run.held_out_errors or 0, run.held_out_rows, "held out"
-    else:
-        trained = 100 * (run.errors or 0) / (run.n_rows or 1)
-        went_on = run.examples > run.epochs * (run.n_rows or 0)  # and sentences held out now could have been learned
-        how = "novikoff tag score on new sentences measures it" if went_on else "add --held-out 0.2"
-        return f"not measured ({how}); training error {trained:.1f} % of sentences"
-    known = run.generalisation()
-    bound = known.folds or known.delivered
-    most = "" if bound is None else f"; at most {in_percent(bound.at_most)} (95 % confidence)"
-    return f"{100 * wrong / rows:.1f} % of sentences: {wrong:,} of {counted(rows, 'sentence')} {where}{most}"
 
 
 # -- run --------------------------------------------------------------------------------------------------------------

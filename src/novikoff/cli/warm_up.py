@@ -1,7 +1,5 @@
 """`novikoff warm-up`: compile everything once."""
 
-from typing import Any
-
 import click
 
 from novikoff.cli import documents, options
@@ -24,9 +22,5 @@ def warm_up(output: Output) -> Result:
     with progress(output.quiet) as bar, bar.during("preparing the engine"):
         seconds = compile_all(bar.rename)
     document = documents.document("warm-up", seconds=seconds)
-
-    def panel() -> Any:
-        lines = [(what, f"{spent:.1f} s") for what, spent in seconds.items()]
-        return facts("novikoff warm-up", [*lines, ("in all", f"{sum(seconds.values()):.1f} s")])
-
-    return Result(document, panel)
+    lines = [(what, f"{spent:.1f} s") for what, spent in (*seconds.items(), ("in all", sum(seconds.values())))]
+    return Result(document, lambda: facts("novikoff warm-up", lines))

@@ -3,6 +3,14 @@
 Each meaning comes twice: for two classes, which a hyperplane separates, and for many, which weights separate.
 """
 
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+from novikoff.say.runs import made_rule_out
+from novikoff.say.words import listed, radius_in_words, whole_at_most
+
 FINITE, NOT_FINITE = "logistic regression has a finite estimate", "logistic regression has no finite estimate"
 
 NO_HYPERPLANE = "no hyperplane separates strictly"
@@ -36,6 +44,50 @@ CONSEQUENCES: dict[str, tuple[str, str | None]] = {
     "OVERLAPPING": ("the perceptron never converges", FINITE),
     "NOT_SEPARABLE": (_TIES, None),
 }
+
+
+def of_all_rows(n_rows: int, held_out: int) -> str:
+    """That a certificate is about more rows than were learned; nothing if it is not."""
+    return f" (of all {n_rows:,} rows, {held_out:,} of which were held out)" if held_out else ""
+
+
+def consequence(certificate: Any, run: Any) -> str | None:
+    """What follows from the verdict, and on which rows, if the run has seen fewer; None without a certificate."""
+    known: str | None = None if certificate is None else certificate.consequence
+    return f"on all rows, {known}" if known is not None and run.held_out_rows else known
+
+
+def margin(certificate: Any) -> str | None:
+    """What is known of the margin, and R."""
+    known = None if certificate is None else certificate.margin_in_words
+    return None if known is None else f"{known}; {radius_in_words(certificate.radius)}"
+
+
+def bound(certificate: Any, run: Any) -> str | None:
+    """The mistakes made, against those that the theorem allows, or the margins that they rule out."""
+    if certificate is None or run.weighted:
+        return made_rule_out(run)
+    return certificate.against_bound(run.mistakes, run.narrow, run.lead) or made_rule_out(run)
+
+
+def weighted(labels: Sequence[str], weights: Sequence[float] | None, bound: int | None) -> str | None:
+    """By what the examples of each class were multiplied, and how many updates the theorem then allows, if it allowed
+    as many as `bound`."""
+    if weights is None:
+        return None
+    shown = listed([f"{label} times {number:.3g}" for label, number in zip(labels, weights, strict=True)])
+    if bound is None:
+        return shown
+    square = (Fraction(max(weights)) / Fraction(min(weights))) ** 2
+    most = whole_at_most(math.floor(bound * square))
+    return f"{shown}; the theorem then allows {float(square):.3g} times as many updates, {most}"
+
+
+def allowed(left: Any) -> str | None:
+    """What is left of the theorem where nothing separates, `novikoff.prove.run.bounds.FreundSchapireBound`."""
+    if left is None:
+        return None
+    return f"Freund and Schapire (1999): {left.promise}{f'; {left.projection}' if left.projection else ''}"
 
 
 def in_arithmetic(verdict: str, arithmetic: str) -> str:

@@ -99,6 +99,16 @@ def chosen(run: Any) -> str | None:
     return f"lead {run.lead:.4g}, chosen on the training {run.row}s out of {counted(run.leads_tried, 'lead')}"
 
 
+def lead(run: Any, was_chosen: bool) -> str | None:
+    """By how much an example had to be right so as not to be learned, who says so, and what it proves in the end."""
+    if not run.lead:
+        return "none (chosen on the validation rows)" if was_chosen else None
+    asked = f"updates unless correct by more than {run.lead:g} R^2"
+    asked = f"{asked} (chosen on the validation rows)" if was_chosen else asked
+    proved = separated(run)
+    return asked if proved is None else f"{asked}; {proved}"
+
+
 def read_by(run: Any) -> str:
     """What predicts."""
     return READOUT_WORDS[run.readout]
