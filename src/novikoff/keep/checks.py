@@ -14,6 +14,9 @@ from novikoff.options import MOST_LEAD
 
 LARGEST = 2**62
 
+# What a record counts as the memory does.
+COUNTS = ("mistakes", "narrow", "lead", "examples")
+
 
 def ensure(condition: bool, what: str) -> None:
     """Say `what` is wrong unless the condition holds."""
@@ -88,9 +91,12 @@ def csr(rows: Csr, name: str, n_columns: int) -> None:
     ensure(bool(np.isin(falls, indptr).all()), f"the columns of {name} do not ascend in every row")
 
 
-def lead(memory: Any) -> None:
+def memory(memory: Any, run: Any = None) -> None:
+    """Whether narrow examples have a lead, and whether the record of a run is of what was learned."""
     ensure(memory.lead > 0 or not memory.narrow, "there are narrow examples without a lead")
     ensure(memory.lead <= MOST_LEAD, "the lead is too large")
+    same = run is None or all(getattr(run, name) == getattr(memory, name) for name in COUNTS)
+    ensure(same, "the record is that of another model")
 
 
 def class_weights(memory: Any, n_classes: int) -> None:

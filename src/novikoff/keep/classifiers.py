@@ -45,7 +45,6 @@ def read_classifier(
     classes = _classes(header)
     memory = codec.read(declared_fields(kind)["memory"], header["memory"], arrays)
     may_vote = check(memory, len(classes))
-    checks.lead(memory)
     checks.class_weights(memory, len(classes))
     guesses = take(arrays, "mistake_guesses", np.int64, may_be_none=True)
     known = codec.read_fields(kind, header, arrays, without=BY_HAND)
@@ -56,8 +55,7 @@ def read_classifier(
         checks.shape(guesses, "mistake_guesses", len(guesses if rows is None else rows))
         checks.within(guesses, "mistake_guesses", len(classes))
     run, parameters = read_run(header, most_mistakes=len(classes)), decode_parameters(header, functions)
-    counts = (memory.mistakes, memory.narrow, memory.lead, memory.examples)
-    ensure((run.mistakes, run.narrow, run.lead, run.examples) == counts, "the record is that of another model")
+    checks.memory(memory, run)
     readout = known["readout"]
     ensure(readout != "vote" or may_vote, "there is to be a vote, and no mistakes were kept for it")
     ensure(parameters.get("readout", readout) == readout, "the read-out of the parameters differs from the model's")

@@ -118,8 +118,6 @@ def read(path: str | os.PathLike[str]) -> FileParts:
             content = file.read()
         except (MemoryError, OverflowError):
             raise too_large(path) from None
-    if not content.startswith(beginning):
-        refuse(path, "it has changed while it was read")
     _check_digest(content, header, path)
     return FileParts(header, _unpacked(content, header, path))
 
@@ -160,8 +158,6 @@ def _read_header(file: BinaryIO, path: Path) -> tuple[bytes, dict[str, Any]]:
     if length > LONGEST_HEADER or LENGTH.size + length > size:
         refuse(path, f"its {size} bytes have no room for the header that it begins with; it may be cut off")
     beginning += file.read(length)
-    if len(beginning) != LENGTH.size + length:
-        refuse(path, "it has become shorter while it was read")
     try:
         text = strict_json.parse(beginning[LENGTH.size :])["__metadata__"][KEY]
         header = strict_json.parse(text)

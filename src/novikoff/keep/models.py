@@ -199,11 +199,8 @@ def _evidence(model: Any, certificate: Any, fingerprint: str | None) -> dict[str
 
 def _evidence_in(header: Mapping[str, Any]) -> dict[str, Any]:
     """The same in a file, which is not trusted: text, and counts that do not contradict each other."""
-    found: dict[str, Any] = {name: header[name] for name in ("certificate", "fingerprint")}
-    for name, text in found.items():
-        if text is not None and type(text) is not str:
-            raise ModelFileError(f"{name} is {text!r:.60}, and no text")
-    return {**found, "review": RECORDS.read(Review | None, header.get("review"), {}, "review")}
+    kinds: dict[str, Any] = {"certificate": str | None, "fingerprint": str | None, "review": Review | None}
+    return {name: RECORDS.read(kind, header.get(name), {}, name) for name, kind in kinds.items()}
 
 
 def read_certificate(path: Path) -> "AnyCertificate":

@@ -22,7 +22,7 @@ from novikoff.features.templates import LARGEST_KEY, Lookup, Template, TemplateI
 from novikoff.features.tokens import AttributeIndex, Numbers, by_sequence
 from novikoff.keep import checks
 from novikoff.keep.checks import ensure, take
-from novikoff.keep.codec import OF_MODELS, Codec, declared_fields, goes_on, read_run, write_model
+from novikoff.keep.codec import OF_MODELS, Codec, goes_on, read_run, write_model
 from novikoff.keep.layout import Arrays, FileParts, ModelFileError
 from novikoff.keep.parameters import decode_parameters
 from novikoff.keep.values import decode, decode_names, encode, encode_names
@@ -32,7 +32,7 @@ from novikoff.learn.chain.tagger import Tagger, TokenFeatures
 
 CODEC = Codec()
 BY_HAND = (*OF_MODELS, "classes", "labels", "features", "weights", "memory", "labels_are_fixed")
-MEMORY = ("examples", "longest", "lead", "narrow", "mistakes", "is_whole")
+BY_HAND_OF_MEMORY = ("weights", "drift")
 
 # The links of so many labels are a table of bytes; one that is larger belongs to a larger file.
 LARGE_LINKS = 1 << 28
@@ -72,7 +72,7 @@ def to_parts(tagger: Tagger) -> FileParts:
         **write_model(tagger, tagger.run),
         "classes": encode(list(tagger.labels), "the labels"),
         "features": {**kind, "columns": list(tagger.features.columns)},
-        "memory": None if memory is None else {name: getattr(memory, name) for name in MEMORY},
+        "memory": None if memory is None else CODEC.write_fields(memory, {}, without=BY_HAND_OF_MEMORY),
         "labels_are_fixed": tagger.labels_are_fixed,
         **CODEC.write_fields(tagger, arrays, without=BY_HAND),
     }
@@ -159,14 +159,9 @@ def from_parts(parts: FileParts, functions: Mapping[str, Callable[..., Any]]) ->
 
 def _memory(header: Any, weights: Weights, drift: Drift, run: SequenceRun) -> ChainMemory:
     """What a tagger remembers, if the record can be its own."""
-    hints = declared_fields(ChainMemory)
-    ensure(isinstance(header, dict) and header.keys() == set(MEMORY), "the memory has other fields than those known")
-    counts = {name: CODEC.read(hints[name], header[name], {}, f"memory.{name}") for name in MEMORY}
-    memory = ChainMemory(weights, drift, **counts)
+    memory = ChainMemory(weights, drift, **CODEC.read_fields(ChainMemory, header, {}, "memory", BY_HAND_OF_MEMORY))
     ensure(memory.updates <= memory.examples, "there are more mistakes than examples")
-    checks.lead(memory)
-    same = (run.mistakes, run.narrow, run.lead, run.examples)
-    ensure(same == (memory.mistakes, memory.narrow, memory.lead, memory.examples), "the record is of another model")
+    checks.memory(memory, run)
     return memory
 
 

@@ -80,6 +80,6 @@ def _memory(plain: Any, arrays: Arrays) -> StructureMemory:
         square=float(square[0]),
         **CODEC.read_fields(StructureMemory, plain, arrays, "memory", BY_HAND_OF_MEMORY),
     )
-    checks.lead(memory)
+    checks.memory(memory)
     ensure(memory.updates <= memory.examples, "there are more mistakes than examples")
     return memory
