@@ -88,7 +88,7 @@ def test_a_kernel_that_was_learned_from_a_table_predicts_tables_in_python(folder
         ("--kernel rbf --steps --no-shuffle", "--steps shows weights"),
         ("--kernel rbf --fit-intercept", "a kernel has no bias"),
         ("--kernel rbf --budget 5 --readout vote", "--readout vote needs all mistakes, and --budget 5 forgets some"),
-        ("--kernel poly --gamma nix", "'nix' must be a positive number, 'scale' or 'auto'"),
+        ("--kernel poly --gamma nix", "'nix' must be a positive number, or 'scale', or 'auto'"),
     ],
 )
 def test_options_that_make_no_sense_together_are_refused(words, what, folder):

@@ -31,22 +31,9 @@ COLUMNS = {
 }
 
 
-def _asked(
-    formula: str | None,
-    family: str | None,
-    weights: str | None,
-    offset: str | None,
-    strata: str | None,
-    event: str | None,
-    entry: str | None,
-    ties: str | None,
-    reference: str | None,
-    success: str | None,
-    missing: str | None,
-    finite: bool | None,
-) -> dict[str, Any]:
+def _asked(**said: Any) -> dict[str, Any]:
     """What was said of a formula, without what was not."""
-    return {name: value for name, value in locals().items() if value is not None}
+    return {name: value for name, value in said.items() if value is not None}
 
 
 formula_options = grouped(
@@ -76,6 +63,7 @@ formula_options = grouped(
         default=None,
         help="With --formula. Also fit Firth's estimate, which is finite (binomial and cox; extra firth).",
     ),
+    names=("formula", "family", *COLUMNS, "ties", "reference", "success", "missing", "finite"),
 )
 
 

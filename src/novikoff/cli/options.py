@@ -6,7 +6,7 @@ Options that belong together reach a command as one value (`grouped`): how a tab
 import functools
 import inspect
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -26,9 +26,11 @@ FORMATS = ("csv", "tsv", "jsonl", "parquet", "arrow", "svmlight", "vw")
 FILE = click.Path(allow_dash=True)
 
 
-def grouped(name: str, make: Callable[..., Any], *options: Callable[[Any], Any]) -> Callable[[Command], Command]:
-    """Options that a command gets as one value: what `make` makes of those that it has parameters for."""
-    names = inspect.signature(make).parameters
+def grouped(
+    name: str, make: Callable[..., Any], *options: Callable[[Any], Any], names: Sequence[str] = ()
+) -> Callable[[Command], Command]:
+    """Options that a command gets as one value: what `make` makes of these `names`, or of those of its parameters."""
+    names = names or tuple(inspect.signature(make).parameters)
 
     def decorate(command: Command) -> Command:
         @functools.wraps(command)
@@ -295,25 +297,26 @@ scored = grouped("table", TableOptions, _label("The label column.  [default: as 
 
 
 class OfKind(click.ParamType):  # type: ignore[type-arg]
-    """What an option of learning may be, as it is declared; `none` and `auto` where these are allowed."""
+    """What an option may be, as it is declared: a number, or a word: `none` and `auto` where these are allowed, or
+    others, each with what it stands for."""
 
     name = "number"
 
-    def __init__(self, kind: Kind) -> None:
+    def __init__(self, kind: Kind, **words: Any) -> None:
         self.kind = kind
+        allowed = {"auto": ("auto", kind.auto), "none": (None, kind.none is not None)}
+        self.words = {word: value for word, (value, is_allowed) in allowed.items() if is_allowed} | words
 
     def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> Any:
-        if (value == "auto" and self.kind.auto) or not isinstance(value, str):
-            return value
-        if value == "none" and self.kind.none is not None:
-            return None
+        if not isinstance(value, str) or value in self.words:
+            return self.words.get(value, value)
         try:
             number: float = int(value) if isinstance(self.kind, Whole) else float(value)
         except ValueError:
             number = math.nan
         if not self.kind.accepts(number):
-            words = ["'auto'"] if self.kind.auto else []
-            words += [f"'none' for {self.kind.none}"] if self.kind.none else []
+            words = [f"'none' for {self.kind.none}" if word == "none" else repr(word) for word in self.words]
+            words = [word for word in words if self.kind.none != "" or not word.startswith("'none'")]
             self.fail(f"{value!r} must be {', or '.join([self.kind.says, *words])}", parameter, context)
         return number
 

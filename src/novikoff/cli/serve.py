@@ -1,30 +1,15 @@
 """`novikoff serve`: models that predict while they learn, over HTTP."""
 
 import sys
-from typing import Any
 
 import click
 
 from novikoff.cli import documents, options
 from novikoff.cli.options import Output, Result
+from novikoff.options import Number
 
-
-class Days(click.ParamType):  # type: ignore[type-arg]
-    """How many days, or all."""
-
-    name = "days"
-
-    def convert(self, value: Any, parameter: Any, context: Any) -> float | None:
-        """A number of days of at least 1; None is all."""
-        if value in ("all", None):
-            return None
-        try:
-            days = float(value)
-        except ValueError:
-            days = 0.0
-        if not 1 <= days < 1e6:
-            self.fail(f"{value!r} must be 'all', or a number of days of at least 1", parameter, context)
-        return days
+# How many days, or all.
+DAYS = options.OfKind(Number("a number of days of at least 1", low=1.0, high=1e6, is_open=False), all=None)
 
 
 @click.command()
@@ -42,7 +27,7 @@ class Days(click.ParamType):  # type: ignore[type-arg]
     metavar="FILE",
     help="A file with the token that clients must send. Without one, only local requests are allowed.",
 )
-@options.number("--keep-log", Days(), "all|DAYS", "How long to keep events that two snapshots cover.", "all")
+@options.number("--keep-log", DAYS, "all|DAYS", "How long to keep events that two snapshots cover.", "all")
 @options.number(
     "--models",
     options.AT_LEAST_ONE,

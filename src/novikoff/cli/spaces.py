@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from novikoff.cli.errors import sentence
-from novikoff.cli.options import AT_LEAST_ONE, grouped, number
+from novikoff.cli.options import AT_LEAST_ONE, OfKind, grouped, number
+from novikoff.options import Number
 
 if TYPE_CHECKING:
     from novikoff.data.examples import Examples
@@ -28,23 +29,7 @@ MOST_ROWS, MOST_NUMBERS = 100_000, 50_000_000
 MOST_CERTIFIED, MOST_KERNEL_ROWS, MOST_POWER_ROWS = 20_000_000, 1500, 200
 
 
-class Gamma(click.ParamType):  # type: ignore[type-arg]
-    """A positive number, or a word for one that follows from the rows."""
-
-    name = "gamma"
-
-    def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> float | str:
-        if value in ("scale", "auto"):
-            return str(value)
-        try:
-            number = float(value)
-        except ValueError:
-            number = 0.0
-        if not 0.0 < number < float("inf"):
-            self.fail(f"{value!r} must be a positive number, 'scale' or 'auto'", parameter, context)
-        return number
-
-
+GAMMA = OfKind(Number("a positive number"), scale="scale", auto="auto")
 _OPTIONS = (
     click.option(
         "--lift", type=click.Choice(LIFTS),
@@ -52,7 +37,7 @@ _OPTIONS = (
     ),
     click.option("--kernel", type=click.Choice(list(KERNELS)), help="Separate in the space of this kernel."),
     click.option(
-        "--gamma", type=Gamma(), metavar="G|scale|auto",
+        "--gamma", type=GAMMA, metavar="G|scale|auto",
         help="The width of a kernel; scale: 1/(features x variance), auto: 1/features.  [default: scale]",
     ),
     click.option(

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
 from novikoff.features.lift import LiftModel
 
@@ -71,15 +71,7 @@ class Paraboloid(TransformerMixin, BaseEstimator):
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """The names of the columns, and `squared_length`."""
         check_is_fitted(self)
-        names = getattr(self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)])
-        if input_features is not None:
-            if list(input_features) != list(names) and hasattr(self, "feature_names_in_"):
-                raise ValueError("input_features is not equal to feature_names_in_")
-            if len(input_features) != self.n_features_in_:
-                count = self.n_features_in_
-                raise ValueError(f"input_features should have length equal to number of features ({count})")
-            names = input_features
-        return np.array([*names, "squared_length"], dtype=object)
+        return np.append(_check_feature_names_in(self, input_features), "squared_length")
 
     def _checked(self, X: Any, *, reset: bool) -> NDArray[np.float64]:
         if issparse(X):

@@ -425,8 +425,8 @@ def lead_of(model: Any) -> float:
 
 
 def end_run(model: Any, run: Run, otherwise: str = "") -> None:
-    """Ctrl-C is heard again once the model holds what was learned. Whoever asked for convergence and did not get it is
-    told why, and what to do next, or `otherwise`."""
+    """Raise the interrupt of a run again, once the model holds what was learned; warn if a run that was to converge did
+    not, with the reason, and what to do next, or `otherwise`."""
     if run.stopped is Stopped.INTERRUPTED:
         raise KeyboardInterrupt
     # At the line that called fit: past this function and fit itself.
