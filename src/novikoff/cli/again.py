@@ -10,9 +10,12 @@ import click
 from click.core import ParameterSource
 
 if TYPE_CHECKING:
-    from novikoff.cli.options import TableOptions
+    from pathlib import Path
+
+    from novikoff.cli.options import Page, TableOptions
+    from novikoff.data.examples import Examples
     from novikoff.data.reading import Reader
-    from novikoff.show.report.page import Names
+    from novikoff.show.report.page import Report
 
 # Where and how a command answers, and how long it may take: that of `fit` is about learning.
 NOT_THE_QUESTION = {
@@ -31,13 +34,19 @@ NOT_THE_QUESTION = {
 KNOWN_TO_A_CERTIFICATE = {"label", "ignore", "fit_intercept"}
 
 
-def names_of(file: str, reader: "Reader", table: "TableOptions") -> "Names":
-    """What a report calls things, and how it says that they were read."""
+def report_on(
+    path: "Path | None", page: "Page", examples: "Examples", file: str, reader: "Reader", table: "TableOptions"
+) -> "Report | None":
+    """The report that is wanted, if one is; finds out before anything is learned that there is no such feature."""
+    if path is None:
+        return None
     from novikoff.cli.certify import certify
     from novikoff.cli.check import check
-    from novikoff.show.report.page import Names
+    from novikoff.show.report.page import Names, Report
+    from novikoff.show.report.picture import columns_to_draw
 
-    return Names(
+    columns = columns_to_draw(examples.encoding, examples.n_columns, examples, page.report_features or ())
+    names = Names(
         files=reader.files,
         source=file,
         label=reader.label,
@@ -45,6 +54,7 @@ def names_of(file: str, reader: "Reader", table: "TableOptions") -> "Names":
         check=given_again(check, NOT_THE_QUESTION | KNOWN_TO_A_CERTIFICATE),
         read=table.read_with,
     )
+    return Report(path, examples, columns, names)
 
 
 def given_again(command: click.Command, without: set[str]) -> tuple[str, ...]:

@@ -62,13 +62,12 @@ def certify(
     With --formula: does the maximum likelihood estimate of that model exist, and which coefficients are infinite? The
     exit code is 0 if it exists, 10 if it is infinite, 11 if no start exists, 12 if that is undecided.
     """
-    from novikoff.cli.again import names_of
+    from novikoff.cli.again import report_on
     from novikoff.engine.clock import Clock
     from novikoff.features.examples import learned_encoding
     from novikoff.prove.run.search.freund_schapire import allowance
     from novikoff.prove.separable.in_blocks import exactly
     from novikoff.prove.separable.search.certify import check_regression, with_estimates
-    from novikoff.show.report.writing import report_on
 
     questions["fit_intercept"] = fit_intercept = space.has_bias(questions["fit_intercept"])
     target = out_target(out, force)
@@ -80,7 +79,7 @@ def certify(
         encoding = learned_encoding(bar.over(reader, "looking"), lift=space.lift, scale="mixed", **table.columns)
         with exactly(bar.over(reader, "reading", bar.done or None), encoding) as examples:
             bar.close()
-            report = report_on(path, examples, page.report_features, lambda: names_of(file, reader, table))
+            report = report_on(path, page, examples, file, reader, table)
             if diverging:
                 check_regression(examples, fit_intercept, space.exact_kernel(examples))
             clock = Clock(questions["time_limit"], told=bar.rename)

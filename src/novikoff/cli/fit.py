@@ -79,12 +79,11 @@ def fit(
 
     Ctrl-C stops after the epoch that is running, and keeps the weights that it ends with.
     """
-    from novikoff.cli.again import names_of
+    from novikoff.cli.again import report_on
     from novikoff.cli.render import warn
     from novikoff.data.held_out import HeldOut
     from novikoff.prove.run.search.freund_schapire import allowance
     from novikoff.say.words import looks_continuous
-    from novikoff.show.report.writing import report_on
 
     learning["fit_intercept"] = fit_intercept = space.has_bias(learning["fit_intercept"])
     _check_together(steps, learning, folds, space)
@@ -93,7 +92,7 @@ def fit(
     share, words, reader = learning.pop("held_out"), learning.pop("words"), table.open(file, output)
     held_out = None if share is None else HeldOut.share(share, learning["random_state"])
     with progress(output.quiet) as bar, _examples(reader, bar, table, space, held_out, words, learning) as examples:
-        report = report_on(path, examples, page.report_features, lambda: names_of(file, reader, table))
+        report = report_on(path, page, examples, file, reader, table)
         if question := looks_continuous(examples.classes.tolist()):
             warn(output, question)
         recorded = steps or (report is not None and report.needs_mistakes)

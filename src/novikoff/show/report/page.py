@@ -8,7 +8,7 @@ displays, and are left out where matplotlib is not installed.
 import math
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,7 +16,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from novikoff.data.examples import Examples
 from novikoff.data.visible import visible
+from novikoff.data.whole_file import WholeFile
 from novikoff.engine.rounding import at_least, at_most, decimal_digits
 from novikoff.features.encode import Encoding
 from novikoff.learn.kernel.model import KernelModel
@@ -31,8 +33,8 @@ from novikoff.say.runs import NO_WEIGHTS, READOUT_WORDS
 from novikoff.say.words import counted, label_in_words, listed, radius_in_words, whole_at_most
 from novikoff.show.mistakes import MistakesDisplay
 from novikoff.show.proof import ProofDisplay, draw_room, draw_ruled_out
-from novikoff.show.report.evidence import Evidence
-from novikoff.show.report.picture import cut
+from novikoff.show.report.evidence import FOLLOWED_NUMBERS, Evidence, gather
+from novikoff.show.report.picture import Columns, cut
 from novikoff.show.style import ALPHA, GAMMA, MINUS, can_draw, svg, typeset
 
 MOST_COLUMNS = MOST_CLASSES = 40
@@ -70,6 +72,36 @@ class Names:
         """What reads the files again, in Python."""
         options = ({} if self.label is None else {"label": self.label}) | dict(self.read)
         return f"read({', '.join([repr(self.written), *(f'{name}={value!r}' for name, value in options.items())])})"
+
+
+@dataclass(frozen=True)
+class Report:
+    """A page to be written: where, on which examples, with which picture, and what things are called."""
+
+    path: Path
+    examples: Examples
+    columns: Columns | None
+    names: Names
+
+    @property
+    def needs_mistakes(self) -> bool:
+        """Whether the proof will be followed, mistake by mistake."""
+        return self.examples.n_entries <= FOLLOWED_NUMBERS
+
+    def on_model(self, model: Classifier, certificate: Certificate | None, mistakes: Any, model_file: Path) -> None:
+        """Write the report on a model."""
+        found = gather(self.examples, model=model, certificate=certificate, mistakes=mistakes, columns=self.columns)
+        self._write(fit_report(model, found, replace(self.names, model_file=str(model_file)), certificate=certificate))
+
+    def on_certificate(self, certificate: Certificate, certificate_file: Path | None) -> None:
+        """Write the report on a certificate."""
+        found = gather(self.examples, certificate=certificate, columns=self.columns)
+        names = replace(self.names, certificate_file=None if certificate_file is None else str(certificate_file))
+        self._write(certify_report(certificate, found, names, encoding=self.examples.encoding))
+
+    def _write(self, page: str) -> None:
+        with WholeFile(self.path) as file:
+            file.write(page.encode())
 
 
 class Figure(NamedTuple):
