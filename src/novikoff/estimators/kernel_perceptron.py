@@ -11,7 +11,6 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 
 from novikoff.data.batches import stacked
 from novikoff.data.frames import read_frame
-from novikoff.engine.rows import as_rows
 from novikoff.estimators.given import (
     CHECKS,
     as_matrix,
@@ -24,7 +23,7 @@ from novikoff.estimators.given import (
     seed_of,
     targets,
 )
-from novikoff.estimators.shell import ClassifierShell, ColumnScales, all_or_nothing, end_run, lead_of, scales_of
+from novikoff.estimators.shell import ClassifierShell, all_or_nothing, end_run, lead_of
 from novikoff.features.examples import cached
 from novikoff.learn.class_weights import class_weights
 from novikoff.learn.epochs import Watcher, put_off_interrupt
@@ -39,6 +38,7 @@ from novikoff.options import ClassWeight, Lead, MaxIter, Readout, Scale, Tie, ch
 
 if TYPE_CHECKING:
     from novikoff.data.held_out import HeldOut
+    from novikoff.features.encode import Encoding
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -295,13 +295,12 @@ class KernelPerceptron(ClassifierShell):
             raise ValueError("X has no examples to predict")
         return stacked(parts)
 
-    def _scales(self, X: Any, aside: "HeldOut | None" = None) -> ColumnScales:
-        """The scales of rows, but for those held out; or a word about columns that need some."""
-        if isinstance(X, Objects) or not self._takes_columns:
-            if self.scale not in (False, "auto"):
-                raise ValueError("scale=True is for rows of numbers and a kernel with a name; leave it out")
-            return ColumnScales()
-        return scales_of(self, as_rows(X), aside, self._feature_names())
+    def _scales(self, X: Any, aside: "HeldOut | None" = None) -> "tuple[Encoding | None, str | None]":
+        if not isinstance(X, Objects) and self._takes_columns:
+            return super()._scales(X, aside)
+        if self.scale not in (False, "auto"):
+            raise ValueError("scale=True is for rows of numbers and a kernel with a name; leave it out")
+        return None, None
 
     def _are_objects(self, X: Any, *, first: bool) -> bool:
         """Whether the examples are things that only a kernel function understands: as the first ones were."""

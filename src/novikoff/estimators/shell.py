@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from novikoff.data.batches import Batch, stacked, with_columns
 from novikoff.data.frames import column_names, has_names, is_frame, read_frame
 from novikoff.data.held_out import HeldOut
-from novikoff.engine.rows import Rows, as_rows
+from novikoff.engine.rows import as_rows
 from novikoff.engine.threads import on_cores
 from novikoff.estimators.elsewhere import CALIBRATE, foreign_parameter_hint
 from novikoff.estimators.given import (
@@ -250,25 +250,6 @@ def verbose_watch(watch: Watcher | None, verbose: int) -> Watcher | None:
     return look
 
 
-class ColumnScales(NamedTuple):
-    """How the columns of rows are scaled, if they are, and why, for the record."""
-
-    encoding: "Encoding | None" = None
-    why: str | None = None
-
-
-def scales_of(model: Any, rows: Rows, aside: "HeldOut | None", names: tuple[str, ...] | None) -> ColumnScales:
-    """The scales that a model wants of its first rows, without those held out."""
-    scale = table_scale(model.scale, getattr(model, "fit_intercept", True), model.readout)
-    known = rows if aside is None else rows.take(aside.parted(rows.n_rows)[0])
-    why = why_scale(known, names) if scale == "auto" else "as asked for" if scale is True else None
-    if why is None:
-        return ColumnScales()
-    from novikoff.features.encode import Encoding
-
-    return ColumnScales(Encoding.of_numbers(rows.n_columns, scaling=Scaling.of(known)), why)
-
-
 class ClassifierShell(ClassifierMixin, Shell):
     """The shell of a classifier of rows, and the one door of what it is given: a model that encodes its input encodes
     every input."""
@@ -351,13 +332,16 @@ class ClassifierShell(ClassifierMixin, Shell):
         """Whether X is encoded by what the model knows of its table; a new model encodes every frame."""
         return self.model_.takes_a_table if self.__sklearn_is_fitted__() else is_table(X)
 
-    def _first_scales(self, X: Any) -> "Encoding | None":
-        """The scales of the first rows that are learned in parts; whether there should be some, these do not know."""
-        return None if self.scale == "auto" else self._scales(X).encoding
+    def _scales(self, X: Any, aside: "HeldOut | None" = None) -> "tuple[Encoding | None, str | None]":
+        """The scales of rows, without those held out, and why they are scaled, for the record; None if they are not."""
+        rows, scale = as_rows(X), table_scale(self.scale, getattr(self, "fit_intercept", True), self.readout)
+        known = rows if aside is None else rows.take(aside.parted(rows.n_rows)[0])
+        why = why_scale(known, self._feature_names()) if scale == "auto" else "as asked for" if scale is True else None
+        if why is None:
+            return None, None
+        from novikoff.features.encode import Encoding
 
-    def _scales(self, X: Any, aside: "HeldOut | None" = None) -> ColumnScales:
-        """The scales of rows, but for those held out, and why they are scaled."""
-        return scales_of(self, X, aside, self._feature_names())
+        return Encoding.of_numbers(rows.n_columns, scaling=Scaling.of(known)), why
 
     def _first_encoding(self, source: Any, held_out: "HeldOut | None" = None) -> "Encoding | None":
         """The encoding of a table that nothing was learned from yet."""
@@ -369,7 +353,8 @@ class ClassifierShell(ClassifierMixin, Shell):
         goes_on = self.__sklearn_is_fitted__()
         if not self._learns_as_table(X):
             rows, labels = self._validated(X, y, reset=not goes_on)
-            encoding = self.model_.encoding if goes_on else self._first_scales(rows)
+            # Whether there should be scales, the first rows do not know.
+            encoding = self.model_.encoding if goes_on else None if self.scale == "auto" else self._scales(rows)[0]
             return rows if encoding is None else encoded(as_rows(rows), encoding), labels, encoding
         labels = targets(y)
         if goes_on:
@@ -377,7 +362,6 @@ class ClassifierShell(ClassifierMixin, Shell):
         else:
             as_matrix(X)
             source = read_frame(X, labels=labels)
-            # Whether numbers are to be scaled, the first rows do not know.
             encoding = learned_encoding(source, scale="mixed" if self.scale == "auto" else self.scale)
         rows = stacked([batch.rows for batch in batches_of(source, encoding)])
         if rows.n_rows != len(labels):
@@ -391,8 +375,8 @@ class ClassifierShell(ClassifierMixin, Shell):
         rows, labels = self._validated(X, y, reset=not goes_on)
         classes = self.classes_ if goes_on else at_least_two(np.unique(labels))
         inner = inner_labels(labels, classes)
-        scaled = (self.model_.encoding, self.run_.scaled) if goes_on else self._scales(rows, options["held_out"])
-        encoding, why = scaled
+        known = (self.model_.encoding, self.run_.scaled) if goes_on else None
+        encoding, why = known or self._scales(rows, options["held_out"])
         rows = rows if encoding is None else encoded(as_rows(rows), encoding)
         weights = inner_weights(options["class_weight"], classes)
         learned = learn(rows, inner, n_classes=len(classes), **{**options, "class_weight": weights})
