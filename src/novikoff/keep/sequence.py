@@ -248,31 +248,15 @@ def _sources(templates: tuple[Template, ...]) -> dict[tuple[str, tuple[str, ...]
     return reaches
 
 
-def _stages(kind: Fields, templates: tuple[Template, ...]) -> list[int]:
-    stages = kind.value("stages")
-    ensure(isinstance(stages, list) and len(stages) == len(templates), "the templates have no stages")
-    for number, template in zip(stages, templates, strict=True):
-        ensure(type(number) is int and 1 <= number <= len(template.parts), "a template has an absurd number of stages")
-    return list(stages)
-
-
 def _template_index(kind: Fields, arrays: Arrays) -> TemplateIndex:
     templates = _templates(kind)
     vocabularies = {
         source: Vocabulary(_numbered(take(arrays, f"vocabulary.{number}", np.uint8)), reach)
         for number, (source, reach) in enumerate(_sources(templates).items())
     }
-    stages = []
-    for number, (template, n_stages) in enumerate(zip(templates, _stages(kind, templates), strict=True)):
-        lookups = tuple(
-            Lookup(
-                take(arrays, f"keys.{number}.{stage}", np.int64), take(arrays, f"numbers.{number}.{stage}", np.int32)
-            )
-            for stage in range(n_stages)
-        )
-        _check_lookups(template, vocabularies, lookups)
-        stages.append(lookups)
-    return TemplateIndex(templates, vocabularies, tuple(stages))
+    stages = tuple(_lookups(arrays, number, template, vocabularies) for number, template in enumerate(templates))
+    ensure(kind.value("stages") == [len(lookups) for lookups in stages], "the templates have other look-ups")
+    return TemplateIndex(templates, vocabularies, stages)
 
 
 def _numbered(array: NDArray[np.uint8]) -> dict[str, int]:
@@ -283,28 +267,25 @@ def _numbered(array: NDArray[np.uint8]) -> dict[str, int]:
     return {name: number for number, name in enumerate(names)}
 
 
-def _check_lookups(
-    template: Template,
-    vocabularies: Mapping[tuple[str, tuple[str, ...]], Vocabulary],
-    lookups: tuple[Lookup, ...],
-) -> None:
-    """Whether every look-up is asked for keys that it can have: parts are joined as long as keys fit into 64 bits."""
-    remaining, n_keys = list(lookups), 1
+def _lookups(
+    arrays: Arrays, number: int, template: Template, vocabularies: Mapping[tuple[str, tuple[str, ...]], Vocabulary]
+) -> tuple[Lookup, ...]:
+    """The look-ups of a template, for keys that it can have: parts are joined as long as keys fit into 64 bits."""
+    lookups, n_keys = list[Lookup](), 1
     for part in template.parts:
         size = vocabularies[part.source].size
         if n_keys * size > LARGEST_KEY:
-            ensure(len(remaining) > 1, f"the template {template.text!r:.60} has too few look-ups")
-            lookup = remaining.pop(0)
-            _check_lookup(lookup, n_keys)
-            n_keys = max(len(lookup.keys), 1)
+            lookups.append(_lookup(arrays, f"{number}.{len(lookups)}", n_keys))
+            n_keys = max(len(lookups[-1].keys), 1)
         n_keys *= size
-    ensure(len(remaining) == 1, f"the template {template.text!r:.60} has too many look-ups")
-    _check_lookup(remaining[0], n_keys)
+    return (*lookups, _lookup(arrays, f"{number}.{len(lookups)}", n_keys))
 
 
-def _check_lookup(lookup: Lookup, n_keys: int) -> None:
-    for name, array in (("keys", lookup.keys), ("numbers", lookup.numbers)):
-        checks.shape(array, name, len(lookup.keys))
-    checks.within(lookup.keys, "keys", n_keys)
-    checks.ascends(lookup.keys, "keys", strictly=True)
-    ensure(np.array_equal(np.sort(lookup.numbers), np.arange(len(lookup.numbers))), "features are not numbered from 0")
+def _lookup(arrays: Arrays, name: str, n_keys: int) -> Lookup:
+    keys, numbers = take(arrays, f"keys.{name}", np.int64), take(arrays, f"numbers.{name}", np.int32)
+    checks.shape(keys, "keys", len(keys))
+    checks.shape(numbers, "numbers", len(keys))
+    checks.within(keys, "keys", n_keys)
+    checks.ascends(keys, "keys", strictly=True)
+    ensure(np.array_equal(np.sort(numbers), np.arange(len(numbers))), "features are not numbered from 0")
+    return Lookup(keys, numbers)
