@@ -112,7 +112,9 @@ def _one_of(*choices: Any) -> Check:
 
 
 def _is_random_state(value: Any) -> bool:
-    return value is None or (isinstance(value, int | np.integer) and type(value) is not bool and 0 <= value < 2**128)
+    if value is None:
+        return True
+    return isinstance(value, int | np.integer) and not isinstance(value, bool) and 0 <= int(value) < 2**128
 
 
 def _are_texts(value: Any) -> bool:
