@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
-from novikoff.estimators.elsewhere import NO_CHANCES
 from novikoff.estimators.sequence_perceptron import SequencePerceptron
 from novikoff.estimators.shell import Absent, verbose_watch
 from novikoff.keep.layout import dumped
@@ -27,6 +26,10 @@ from novikoff.learn.chain.tagger import Tagger
 Part = TypeVar("Part")
 
 MAX_ITERATIONS = 100  # CRFsuite's own default
+NO_MARGINALS = (
+    "a perceptron knows no probabilities, and none are made up; SequencePerceptron, which takes the same tokens, has "
+    "margins (predict_with_scores), and proves which label sequences need no person (review; docs/how-to/review.md)"
+)
 # The parameters of other algorithms, which CRFsuite refuses for this one, too.
 OF_OTHERS = (
     *("c1", "c2", "num_memories", "period", "delta", "linesearch", "max_linesearch", "calibration_eta"),
@@ -95,8 +98,8 @@ class CRF(BaseEstimator):
     verbose: bool
     model_filename: str | None
 
-    predict_marginals = Absent(NO_CHANCES)
-    predict_marginals_single = Absent(NO_CHANCES)
+    predict_marginals = Absent(NO_MARGINALS)
+    predict_marginals_single = Absent(NO_MARGINALS)
 
     # fmt: off
     def __init__(
@@ -122,8 +125,10 @@ class CRF(BaseEstimator):
         if (X_dev is None) != (y_dev is None):
             raise ValueError("pass both X_dev and y_dev, or none of them")
         self._check()
-        most, min_count = self.max_iterations or MAX_ITERATIONS, max(1, int(np.ceil(self.min_freq or 0)))
-        model = SequencePerceptron(max_iter=most, min_count=min_count, random_state=0)
+        most = MAX_ITERATIONS if self.max_iterations is None else self.max_iterations
+        if most < 1:
+            raise ValueError(f"max_iterations={most!r} must be a whole number of at least 1, or None for 100")
+        model = SequencePerceptron(max_iter=most, min_count=max(1, int(np.ceil(self.min_freq or 0))), random_state=0)
         self._model = model.fit(X, y, watch=verbose_watch(None, self.verbose))
         if X_dev is not None:
             self.dev_score_ = self.score(X_dev, y_dev)
