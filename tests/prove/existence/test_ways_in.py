@@ -387,6 +387,7 @@ def test_models_of_pyfixest_say_what_their_formulas_say():
         poisson = pyfixest.fepois("sick ~ dose + age | site", table, weights="weight", separation_check=[])
         dropped = pyfixest.fepois("sick ~ age | dose", table.assign(sick=[0, 0, 1, 2, 2, 1]))
         linear = pyfixest.feols("sick ~ age", table)
+        levels = pyfixest.fepois("sick ~ i(site)", table, separation_check=[])
     known = existence("ill ~ dose + age", table)
     assert answer(existence(logit)) == answer(existence(logit, table)) == answer(known)
     assert existence(logit).omitted == known.omitted == (2,)
@@ -399,6 +400,8 @@ def test_models_of_pyfixest_say_what_their_formulas_say():
     assert answer(existence(dropped, full)) == answer(existence("sick ~ age | dose", full, family="poisson"))
     with pytest.raises(ValueError, match="least squares"):
         existence(linear)
+    with pytest.raises(ValueError, match=r"i\(a\) and i\(a, b\) are not supported; fit with C\(a\)"):
+        existence(levels)
 
 
 def test_without_formulaic_formulas_say_what_to_install(monkeypatch):

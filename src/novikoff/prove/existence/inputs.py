@@ -5,6 +5,7 @@ Models, fitted or not, are known by what they have: none of their libraries is i
 columns of a table, which it does not keep; pyfixest's have a formula, and the rows that they did not drop.
 """
 
+import re
 from typing import Any, Unpack
 
 import numpy as np
@@ -202,6 +203,8 @@ def _of_pyfixest(fit: Any, table: Any, options: ModelOptions) -> Likelihood:
     kept: Any = getattr(fit, "_data", None)
     if table is None and (kept is None or not len(kept)):
         raise ValueError("this model of pyfixest has no data: give the table, too, or fit with store_data=True")
+    if re.search(r"\bi\(", fit._fml):
+        raise ValueError(f"{fit._fml}: pyfixest's i(a) and i(a, b) are not supported; fit with C(a) and C(a):b")
     columns = {"weights": fit._weights_name, "offset": fit._offset_name}
     asked = ModelOptions(**{**columns, **_given(options), "family": family})  # type: ignore[typeddict-item]
     if table is not None:
