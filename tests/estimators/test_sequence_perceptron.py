@@ -416,7 +416,10 @@ def test_a_run_that_did_not_converge_warns_who_asked_for_it():
             "n_iter_no_change=0 must be",
         ),
         (lambda: fitted(constraint="IOB9"), "constraint='IOB9' is unknown"),
-        (lambda: fitted([[("a",)]], [["I-x"]], columns="w", constraint="IOB2"), "token 0 in sequence 0 breaks"),
+        (
+            lambda: fitted([[("a",)]], [["I-x"]], columns="w", constraint="IOB2"),
+            "token 0 in sequence 0 breaks the constraint: it is not allowed",
+        ),
         (lambda: fitted(["the cat"], [["D", "N"]]), "sequence 0 is the string 'the cat'"),
         (lambda: fitted().predict_single("the cat"), "split a sentence first, as in sentence.split()"),
         (lambda: fitted().predict("the cat"), "X is a str, not a list of sequences"),

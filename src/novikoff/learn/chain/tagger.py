@@ -526,5 +526,5 @@ def _check_gold(
     sequence = int(np.searchsorted(starts, token, side="right")) - 1
     raise ValueError(
         f"the label {labels[numbers[token]]!r} of token {token - int(starts[sequence])} in sequence {sequence} breaks "
-        "the constraint:  not allowed there; fix the labels, or drop the constraint"
+        "the constraint: it is not allowed there; fix the labels, or drop the constraint"
     )
