@@ -83,6 +83,7 @@ def test_the_column_says_which_rows_go_to_a_person(table):
         ("fit all.csv --label label --review 0.02", "--review needs labelled rows that are not learned"),
         ("fit all.csv --label label --review 0.02 --held-out 0.2 --review-file other.csv", "not both"),
         ("fit all.csv --label label --review-file other.csv", "--review-file requires --review"),
+        ("fit all.csv --label label --review 0.1 --review-file ./all.csv", "is learned from, so it proves nothing"),
         ("fit all.csv --label label --review 0.001 --held-out 0.2", "at least 2,995 are needed"),
         ("fit all.csv --label label --review 2", "--review"),
         ("fit all.csv --label label --held-out 0.2 --review 0.1 --cluster local", "cannot be combined with --cluster"),
@@ -117,7 +118,28 @@ def test_sentences_are_accepted_as_a_whole(tmp_path):
     assert [str(one).lower() for one in sent] == [line.split()[-1] for line in lines if line]
     held = HeldOut.share(0.4, 0).which(0, 500)
     assert sum(not one for one, aside in zip(sent, held, strict=True) if aside) == proved["accepted"]
-    other = (
-        "tag train some.conll --columns word,label --review 0.1 --review-file some.conll --max-iter 3 --json --force"
-    )
-    assert run(other, tmp_path).json["review"]["held_out"] == 500
+    other = "tag train some.conll --columns word,label --review 0.1 --max-iter 3 --json --force --review-file"
+    assert "proves nothing" in run(f"{other} some.conll", tmp_path).err
+    (tmp_path / "other.conll").write_text(text)
+    assert run(f"{other} other.conll", tmp_path).json["review"]["held_out"] == 500
+
+
+def test_too_few_held_out_rows_are_refused_before_anything_is_learned(table, monkeypatch):
+    for name in ("novikoff.cli.fit._learned", "novikoff.learn.chain.tagger.learn_tagger"):
+        monkeypatch.setattr(name, None)  # which cannot be called
+    (table / "some.conll").write_text("a A\n\nb B\n\n" * 50)
+    for line in (
+        "fit all.csv --label label --review 0.001 --held-out 0.2",
+        "tag train some.conll --review 0.1 --held-out 0.2",
+    ):
+        done = run(line, table)
+        assert "are needed" in done.err, done.err
+        assert not list(table.glob("*.novikoff"))
+
+
+def test_a_column_that_is_called_review_already_is_named(table):
+    run("fit all.csv --label label --held-out 0.4 --review 0.1 --no-certify", table)
+    lines = (table / "other.csv").read_text().splitlines()
+    (table / "new.csv").write_text("\n".join([f"{lines[0]},review", *(f"{line},no" for line in lines[1:])]))
+    done = run("predict all.novikoff new.csv --review", table)
+    assert "has a column 'review' already; rename that column" in done.err

@@ -246,6 +246,40 @@ def test_every_model_keeps_and_proves_its_review(name, tmp_path):
         again.check_review(X[:n], X[n:], [*y[-250:], *y[:250]])
 
 
+@pytest.mark.parametrize("name", MODELS)
+def test_training_rows_in_the_place_of_held_out_ones_are_refused(name):
+    make, draw, *more = MODELS[name]
+    model, (X, y) = make(), draw(400, *more)
+    model.fit(X, y)
+    with pytest.raises(ValueError, match="the held-out rows are the training rows, which prove nothing"):
+        model.review(X, X[:], y, error=0.1)
+    assert not hasattr(model, "review_")
+
+
+def test_label_sequences_may_be_tuples_or_arrays():
+    words, tags = sentences(900)
+    model = MODELS["sequences"][0]().fit(words[:400], tags[:400])
+    known = model.review(words[:400], words[400:], tags[400:], error=0.1)
+    for form in (tuple, np.array):
+        assert model.review(words[:400], words[400:], list(map(form, tags[400:])), error=0.1) == known
+    pairs, names = [["x0", "y0"]] * 300, np.array([["A", "B"]] * 300)
+    assert model.fit(pairs[:9], names[:9]).review(pairs[:9], pairs, names, error=0.1).n_wrong == 0
+
+
+def test_labels_and_scores_of_other_shapes_are_refused():
+    X, y = rows(900)
+    model = Perceptron(random_state=0).fit(X[:400], y[:400])
+    with pytest.raises(ValueError, match=r"y_held_out has the shape \(500, 1\), but one label a row is needed"):
+        model.review(X[:400], X[400:], y[400:, None])
+    with pytest.raises(ValueError, match="there are 500 held-out rows, but 499 labels"):
+        model.review(X[:400], X[400:], y[401:])
+    with pytest.raises(ValueError, match=r"lists of one length, not of \(100,\) and \(99,\)"):
+        Review.of([1.0], [1.0] * 100, [False] * 99, error=0.1)
+    for training in ([], [-1.0, 2.0], [[1.0]]):
+        with pytest.raises(ValueError, match="training scores must be a list of numbers of at least 0"):
+            Review.of(training, [1.0] * 100, [False] * 100, error=0.1)
+
+
 def test_a_file_with_a_review_that_makes_no_sense_is_refused(tmp_path, monkeypatch):
     X, y = rows(900)
     model = Perceptron(random_state=0).fit(X[:400], y[:400])

@@ -87,12 +87,13 @@ def fit(
 
     learning["fit_intercept"] = fit_intercept = space.has_bias(learning["fit_intercept"])
     _check_together(steps, learning, folds, space)
-    review.check(learning["held_out"])
+    review.check(learning["held_out"], file)
     target, path = model_target(model or default_model(file), force), page.path(force)
     share, words, reader = learning.pop("held_out"), learning.pop("words"), table.open(file, output)
     held_out = None if share is None else HeldOut.share(share, learning["random_state"])
     with progress(output.quiet) as bar, _examples(reader, bar, table, space, held_out, words, learning) as examples:
         report = report_on(path, page, examples, file, reader, table)
+        review.check_size(held_out, examples.n_rows)
         if question := looks_continuous(examples.classes.tolist()):
             warn(output, question)
         recorded = steps or (report is not None and report.needs_mistakes)

@@ -17,6 +17,7 @@ from click.shell_completion import CompletionItem
 from novikoff.options import DECLARED, Choice, Declared, Flag, Fraction, Kind, Whole
 
 if TYPE_CHECKING:
+    from novikoff.data.held_out import HeldOut
     from novikoff.data.reading import Reader
     from novikoff.data.svmlight import ZeroBased
 
@@ -208,19 +209,28 @@ class ReviewOptions:
     review_confidence: float
     review_file: str | None
 
-    def check(self, held_out: Any) -> None:
-        """Refuse a review without rows that were not learned, and such rows without a review."""
+    def check(self, held_out: Any, file: str) -> None:
+        """Refuse a review without rows that are not learned from the file, and such rows without a review."""
         if self.review is None and self.review_file is not None:
             raise ValueError("--review-file requires --review")
         if self.review is not None and (held_out is None) == (self.review_file is None):
             raise ValueError(
                 "--review needs labelled rows that are not learned: add --held-out 0.2, or --review-file FILE, not both"
             )
+        if self.review_file is not None and Path(self.review_file).resolve() == Path(file).resolve():
+            raise ValueError(f"--review-file {file} is learned from, so it proves nothing; use other rows")
 
     @property
     def asked(self) -> dict[str, Any]:
         """What is to be proved, by the names of the library."""
         return {"error": self.review, "confidence": self.review_confidence}
+
+    def check_size(self, held_out: "HeldOut | None", n_rows: int, row: str = "row") -> None:
+        """Refuse too few held-out rows before anything is learned."""
+        from novikoff.learn.review import rows_needed
+
+        if self.review is not None and held_out is not None:
+            rows_needed(int(held_out.which(0, n_rows).sum()), row=row, **self.asked)
 
 
 def column_names(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:

@@ -136,7 +136,8 @@ class CsvWriter:
         names = csv_names(batch) if isinstance(batch, Records) else []
         twice = next((name for name in extra if name in names), None)
         if twice is not None:
-            raise ValueError(f"{batch.file} has a column {twice!r} already; choose another name with --column")
+            how = "choose another name with --column" if twice == self.column else "rename that column"
+            raise ValueError(f"{batch.file} has a column {twice!r} already; {how}")
         if with_header:
             writer.writerow([*names, *extra])
         if isinstance(batch, Records):

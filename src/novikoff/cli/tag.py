@@ -16,6 +16,7 @@ from novikoff.cli.progress import progress
 from novikoff.options import Choice
 
 if TYPE_CHECKING:
+    from novikoff.data.held_out import HeldOut
     from novikoff.data.sentences import Sentences
     from novikoff.learn.chain.tagger import Tagger
     from novikoff.learn.run import Run
@@ -158,6 +159,7 @@ def train(
     With --start, training goes on from the weights of that tagger: new features and labels are added, and one mistake
     bound holds for all sentences of all runs.
     """
+    from novikoff.data.held_out import HeldOut
     from novikoff.features.templates import default_templates, read_templates
     from novikoff.learn.chain.tagger import Tagger, judged_by_folds, learn_tagger
 
@@ -165,7 +167,7 @@ def train(
         raise ValueError("--folds trains from the beginning, so it cannot be combined with --start")
     if folds is not None and learning["held_out"] is not None:
         raise ValueError("--held-out and --folds cannot be combined; choose one")
-    review.check(learning["held_out"])
+    review.check(learning["held_out"], file)
     target = model_target(model or default_model(file), force)
     before = None if start is None else load_model(start, Tagger)
     if before is None:
@@ -174,6 +176,9 @@ def train(
         sentences = layout.read_for(before, file, labelled=True)
     label = label or sentences.columns[-1]
     gold = sentences.column(label)
+    share, seed = learning["held_out"], learning["random_state"]
+    aside = None if share is None else HeldOut.share(share, seed)
+    review.check_size(aside, len(gold), "sequence")
     features = tuple(name for name in sentences.columns if name != label)
     chosen = None if templates is None else read_templates(templates, sentences.columns)
     if chosen is None and before is None:
@@ -194,7 +199,7 @@ def train(
             tagger = replace(tagger, run=replace(tagger.run, **judged_by_folds(sentences, gold, folds, **same)))
         if review.review is not None and not watched.interrupted:
             bar.stage("reviewing")
-            tagger = _reviewed(tagger, sentences, label, layout, review, learning)
+            tagger = _reviewed(tagger, sentences, label, layout, review, aside)
     target.save(tagger)
     run = documents.described_run(tagger.run)
     document = documents.document(
@@ -217,15 +222,14 @@ def _reviewed(
     label: str,
     layout: ConllOptions,
     asked: ReviewOptions,
-    how: dict[str, Any],
+    aside: "HeldOut | None",
 ) -> "Tagger":
     """The tagger with what held-out sentences, or those of another file, prove of labels that no person looks at."""
-    from novikoff.data.held_out import HeldOut
     from novikoff.learn.review import ENOUGH_SEQUENCES, review_tagger
 
     seen, others = range(len(sentences)), sentences
-    if how["held_out"] is not None:
-        kept, held = HeldOut.share(how["held_out"], how["random_state"]).parted(len(sentences), "sequence")
+    if aside is not None:
+        kept, held = aside.parted(len(sentences), "sequence")
         seen, others = kept.tolist(), sentences.some(held.tolist())
     elif asked.review_file is not None:
         others = layout.read_for(tagger, asked.review_file, labelled=True)

@@ -35,7 +35,7 @@ from novikoff.features.examples import batches_of, comes_in_batches, given_to, l
 from novikoff.features.scaling import Scaling, table_scale, why_scale
 from novikoff.learn.epochs import Watcher
 from novikoff.learn.fit import Fitted
-from novikoff.learn.review import Review, leads, review_of, voided
+from novikoff.learn.review import Review, check_held_out, leads, review_of, voided
 from novikoff.learn.run import Run, Stopped
 from novikoff.options import DECLARED, Scale, check_options
 from novikoff.say.runs import why_not_converged
@@ -198,7 +198,13 @@ class Shell(BaseEstimator):
         found, scores = self._with_leads(X_held_out)
         if len(found) != len(y_held_out):
             raise ValueError(f"there are {len(found)} held-out rows, but {len(y_held_out)} labels")
-        return self._with_leads(X_train)[1], scores, [a != b for a, b in zip(found, y_held_out, strict=True)]
+        if self.run_.row == "sequence":
+            y_held_out = [list(labels) for labels in y_held_out]
+        elif np.ndim(y_held_out) > 1:
+            raise ValueError(f"y_held_out has the shape {np.shape(y_held_out)}, but one label a row is needed")
+        seen = self._with_leads(X_train)[1]
+        check_held_out(seen, scores)
+        return seen, scores, [a != b for a, b in zip(found, y_held_out, strict=True)]
 
     def _with_leads(self, X: Any) -> tuple[Any, Any]:
         """Predictions, and by how much each is decided."""

@@ -90,10 +90,10 @@ class Review:
         check_allowed_error(error)
         check_confidence(confidence)
         scores, wrong = np.array(scores, dtype=np.float64), np.asarray(wrong, dtype=bool)
+        if scores.ndim != 1 or wrong.shape != scores.shape:
+            raise ValueError(f"scores and wrong must be lists of one length, not of {scores.shape} and {wrong.shape}")
         scores[np.isnan(scores)] = -np.inf  # which no threshold accepts
-        needed = trials_needed(error, 1.0 - confidence)
-        if len(scores) < needed:
-            raise ValueError(say.too_few(len(scores), needed, error, confidence, row))
+        needed = rows_needed(len(scores), error=error, confidence=confidence, row=row)
         grid = thresholds(training, len(scores), needed)
         accepted, errors = (
             tuple((len(some) - np.sort(some).searchsorted(grid)).tolist()) for some in (scores, scores[wrong])
@@ -165,8 +165,8 @@ def thresholds(training: Any, n_rows: int, needed: int) -> "NDArray[np.float64]"
     import numpy as np
 
     scores = np.asarray(training, dtype=np.float64)
-    if not len(scores):
-        raise ValueError("there are no training scores to choose thresholds by")
+    if scores.ndim != 1 or not len(scores) or (scores < 0.0).any():
+        raise ValueError("training scores must be a list of numbers of at least 0, and not empty, to choose thresholds")
     first = max(FIRST_SHARE * n_rows, min(2.0 * needed, (needed + n_rows) / 2.0)) / n_rows
     shares = np.linspace(first, 1.0, STEPS)[:-1]
     reached = np.quantile(scores, 1.0 - shares, method="lower")
@@ -233,6 +233,20 @@ def review_of(model: Any) -> Review:
 def voided(review: Review | None) -> Review | None:
     """The review of a model that has learned on, or that predicts by other weights than before."""
     return None if review is None else replace(review, is_void=True)
+
+
+def rows_needed(n_rows: int, *, error: float, confidence: float, row: str) -> int:
+    """The least held-out rows that can prove anything; ValueError if there are not so many."""
+    needed = trials_needed(error, 1.0 - confidence)
+    if n_rows < needed:
+        raise ValueError(say.too_few(n_rows, needed, error, confidence, row))
+    return needed
+
+
+def check_held_out(training: Any, scores: Any) -> None:
+    """Refuse training rows in the place of held-out ones, which prove nothing: their scores are the same, in order."""
+    if len(training) == len(scores) and len(set(scores)) > 1 and list(training) == list(scores):
+        raise ValueError(say.SAME_ROWS)
 
 
 def check_allowed_error(error: float) -> None:
