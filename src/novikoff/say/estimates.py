@@ -65,6 +65,7 @@ ADVICE = {family: f"merge rare levels; or {where}" for family, where in ELSEWHER
     "binomial": f"merge rare levels; drop a column that determines the outcome; or {_FIRTH}",
     "cox": f"merge rare levels; or {_FIRTH}",
 }
+BEYOND_FIRTHMODELS = "merge rare levels; or report Firth's estimate by R's coxphf, which has entry times and strata"
 FIRTH = {
     "binomial": "Firth's logistic regression (firthmodels)",
     "cox": "Firth's Cox regression (firthmodels, Breslow's ties)",
@@ -261,7 +262,8 @@ def what_to_do(found: Any) -> str | None:
         return "raise the time limit"
     if found.estimate.name == "NO_START":
         return "add an intercept, or check the offsets; the logit link has no such limit"
-    advice = [] if found.estimate.name == "EXISTS" else [ADVICE[found.family]]
+    beyond = found.family == "cox" and {"entry", "stratum"} & {*found.about["numbers"]}
+    advice = [] if found.estimate.name == "EXISTS" else [BEYOND_FIRTHMODELS if beyond else ADVICE[found.family]]
     if INFINITE in (found.diverging or {}).values():
         advice.append("request the signs (signs=True, --diverging)")
     if UNIDENTIFIED in (found.diverging or {}).values():

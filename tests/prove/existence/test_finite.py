@@ -157,3 +157,15 @@ def test_a_summary_is_the_answer_and_a_table():
     assert ["estimate", "Firth", "lower", "upper"] in lines
     assert [line[1] for line in lines if line and line[0] == "dose"] == ["+inf"]
     assert FIRTH.summary().splitlines()[-1].split() == ["age", "finite"]
+
+
+@pytest.mark.parametrize("options", [{"entry": "start"}, {"strata": "site"}])
+def test_what_firthmodels_does_not_fit_is_not_advised(options):
+    table = pd.DataFrame({"week": [3, 5, 5, 8, 9], "left": [1, 1, 1, 0, 0], "treated": [0, 0, 0, 1, 1]})
+    table = table.assign(start=0, site="a")
+    assert "found.finite()" in str(existence("Surv(week, left) ~ treated", table))
+    found = existence("week ~ treated", table, family="cox", event="left", **options)
+    assert "R's coxphf, which has entry times and strata" in " ".join(str(found).split())
+    assert "found.finite()" not in str(found)
+    with pytest.raises(ValueError, match="coxphf"):
+        found.finite()
