@@ -140,7 +140,7 @@ def _find_margins() -> None:
 
     from novikoff.prove.separable.kesler import kesler_points
     from novikoff.prove.separable.points import Points
-    from novikoff.prove.separable.search.cutting_planes import PointsByProducts, PointsInSpace
+    from novikoff.prove.separable.search.cutting_planes import PointsInSpace
     from novikoff.prove.separable.search.minimum_norm import nearest_point
 
     rows = np.random.default_rng(0).standard_normal((2 * COLUMNS, COLUMNS))
@@ -149,7 +149,6 @@ def _find_margins() -> None:
     for X in (rows, csr_array(rows)):
         PointsInSpace(Points.of(X, signs)).descent().epoch(order)
         PointsInSpace(kesler_points(X, order % 3)).descent().epoch(order)
-    PointsByProducts(rows @ rows.T).descent().epoch(order)
 
 
 def _solve_inequalities() -> None:

@@ -27,10 +27,8 @@ Whole64 = NDArray[np.int64]
 DIGIT = 40
 # A digit adds so many bits at least, else floats are given up, and at most.
 LEAST_STEP, MOST_STEP = 4, 50
-# Products with a digit are taken with its halves.
-HALF, HALF_MASK = 20, 2**20 - 1
-# The topmost limb of a row's entries, added up, has so many bits, and what is left is less than this.
-TOP, MOST_TOP = 34, 2.0**60
+# What a digit leaves may have so many more bits than the entries of a row, added up.
+SLACK = 26
 # Fractions count as read off if there are so many more bits than they need, twice.
 SPARE_BITS = 24
 EQUILIBRATIONS = 3
@@ -161,7 +159,7 @@ class Regular:
         self.matrix = matrix
         self._lifts: dict[bool, _Lift] = {}
         rows = np.repeat(np.arange(matrix.n_rows), np.diff(matrix.indptr))
-        mantissas, exponents = _mantissas(matrix.data)
+        mantissas, exponents = mantissas_of(matrix.data)
         self._scales = _equilibrating(mantissas, exponents, rows, matrix)
         data = np.ldexp(mantissas, exponents + self._scales[0][rows] + self._scales[1][matrix.indices])
         columns = csc_array((data, (rows, matrix.indices)), shape=(matrix.n_rows, matrix.n_rows))
@@ -203,9 +201,7 @@ class _Lift:
     """Digit after digit of the solution of a system, of which floats solve an equilibrated copy.
 
     With x_j = 2^out_j u_j, all u_j are of about one size, and a digit of u is `DIGIT` bits of every u_j. The rows are
-    whole numbers V again. What a digit leaves of the right-hand side is so small that it is known from its lowest bits,
-    as long as floats can tell that it is small: so products may overflow. Numbers that are too long for that are cut
-    into limbs of `low` bits, and only the topmost may overflow.
+    whole numbers V again.
     """
 
     def __init__(self, matrix: WholeMatrix, into: Whole64, out: Whole64, solve: Callable[[Floats], Floats]) -> None:
@@ -220,8 +216,6 @@ class _Lift:
         self._V = WholeMatrix.of(data, matrix.indices, matrix.indptr, matrix.n_columns)
         # From what is left of the right-hand side, in the units of V, to that of the equilibrated copy.
         self._into = into - self._shifts
-        self._width = int(np.diff(matrix.indptr).max(initial=1)).bit_length()
-        self._low = min(30, 41 - self._width)
 
     def solve(self, right: Any, clock: Clock) -> Solution | None:
         spare = int(max(-self._shifts.min(initial=0), 0))
@@ -257,14 +251,13 @@ class _Lift:
             digits, left = digits + digit, left - self._V.times(digit)
 
     def _fractions(self, left: Numbers, digits: Numbers, clock: Clock) -> Solution | None:
-        residual = _Residual(left, self._V, self._low, self._width)
-        found, next_try = _Digits(digits), 0
-        while found.bits < MOST_BITS and not clock.is_over():
+        residual, value, bits, next_try = _Residual(left, self._V), digits, 0, 0
+        while bits < MOST_BITS and not clock.is_over():
             if residual.is_zero():
-                return Solution(found.value().tolist(), 1 << found.bits)
-            if found.bits >= next_try:
-                next_try = found.bits + 2 * DIGIT + found.bits // 3
-                answer = _read_off(found.value().tolist(), found.bits, self._V.row_bits, residual.bits, clock)
+                return Solution(value.tolist(), 1 << bits)
+            if bits >= next_try:
+                next_try = bits + 2 * DIGIT + bits // 3
+                answer = _read_off(value.tolist(), bits, self._V.row_bits, residual.bits, clock)
                 if answer is not None:
                     return answer
             solution = self._near(np.ldexp(residual.floats, self._into + residual.unit))
@@ -275,107 +268,61 @@ class _Lift:
             digit = np.rint(np.ldexp(solution, step)).astype(np.int64)
             if not residual.subtract(digit, step):
                 return None
-            found.add(digit, step)
+            value, bits = (value << step) + digit.astype(object), bits + step
         return None
 
 
 class _Residual:
-    """What digits leave of a right-hand side, exactly: limbs of `low` bits with their own signs, and a topmost one.
+    """What digits leave of a right-hand side, exactly.
 
-    Limbs that were at least 0 would make a large topmost one of a small negative number, and floats would lose it.
+    Arithmetic modulo 2^64 knows it but for a multiple of that, and floats, which are off by less than 2^62, know which
+    one. Where entries are too long for this, numbers are Python's, and floats count them in units of 2^unit.
     """
 
-    def __init__(self, left: Numbers, V: WholeMatrix, low: int, width: int) -> None:
+    def __init__(self, left: Numbers, V: WholeMatrix) -> None:
         from scipy.sparse import csr_array
 
-        bits = max(V.row_bits, max((abs(v) for v in left.tolist()), default=0).bit_length() - DIGIT // 2)
-        self._low, self._mask = low, (1 << low) - 1
-        count = max(-(-(bits - TOP) // low), 0)
-        self.unit = count * low
-
-        def limbs(numbers: Numbers) -> list[Numbers]:
-            parts = []
-            for _ in range(count):
-                lowest, numbers = self._split(numbers)
-                parts.append(lowest.astype(np.int64))
-            return [*parts, numbers.astype(np.int64)]
-
+        width = int(np.diff(V.indptr).max(initial=0)) + 8
+        self._V, self._left, self._is_long = V, left, V.row_bits + DIGIT + width.bit_length() - 50 > 62
+        self.unit = V.row_bits if self._is_long else 0
         shape = (V.n_rows, V.n_columns)
-        data = V.data.astype(object) if count else V.data
-        *lower, top = limbs(data)
-        self._lower = [csr_array((part, V.indices, V.indptr), shape=shape) for part in lower]
-        self._top = csr_array((top.view(np.uint64), V.indices, V.indptr), shape=shape)
-        near = _ldexp(V.data, np.full(len(V.data), -self.unit))
-        self._near = csr_array((near, V.indices, V.indptr), shape=shape)
-        *self._lows, self._high = limbs(left)
+        self._near = csr_array((self._in_floats(V.data), V.indices, V.indptr), shape=shape)
+        self.floats = self._in_floats(left)
+        if not self._is_long:
+            self._low = csr_array((_modulo(V.data), V.indices, V.indptr), shape=shape)
+            self._left = _modulo(left)
 
-    def _split(self, numbers: Numbers) -> tuple[Numbers, Numbers]:
-        """The lowest limb, between -2^(low - 1) and 2^(low - 1), and the rest."""
-        half = 1 << self._low - 1
-        lowest = ((numbers + half) & self._mask) - half
-        return lowest, (numbers - lowest) >> self._low
-
-    @property
-    def floats(self) -> Floats:
-        """In units of 2^unit."""
-        value = np.zeros(len(self._high))
-        for low in self._lows:
-            value = (value + low) / (self._mask + 1)
-        return value + self._high
+    def _in_floats(self, numbers: Numbers) -> Floats:
+        return _ldexp(numbers, np.full(len(numbers), -self.unit))
 
     @property
     def bits(self) -> int:
-        return self.unit + int(np.abs(self._high).max(initial=0) + 1).bit_length()
+        """More than what is left has."""
+        return self.unit + (_exponent(self.floats) or 0) + 1
 
     def is_zero(self) -> bool:
-        return not self._high.any() and not any(low.any() for low in self._lows)
+        return not self._left.any() and not self.floats.any()
 
     def subtract(self, digit: Whole64, step: int) -> bool:
         """2^step times what is left, less V digit; False if floats cannot tell that it is small."""
         near = np.ldexp(self.floats, step) - self._near @ digit.astype(np.float64)
-        if not np.abs(near).max(initial=0.0) < MOST_TOP:
+        if not np.abs(near).max(initial=0.0) < 2.0 ** (self._V.row_bits - self.unit + SLACK):
             return False
-        lower_digit, upper_digit = digit & HALF_MASK, digit >> HALF
-        carry: Any = 0
-        for k, (V, old) in enumerate(zip(self._lower, self._lows, strict=True)):
-            below, above = -(V @ lower_digit) + carry, -(V @ upper_digit)
-            if step < HALF:
-                below += old << step
-            else:
-                above += old << (step - HALF)
-            # below + 2^HALF above = carry 2^low + what stays
-            high = above >> (self._low - HALF)
-            below += (above - (high << (self._low - HALF))) << HALF
-            self._lows[k], rest = self._split(below)
-            carry = high + rest
-        self._high = (self._high << step) - (self._top @ digit.view(np.uint64)).view(np.int64) + carry
+        if self._is_long:
+            self._left = (self._left << step) - self._V.times(digit)
+            self.floats = self._in_floats(self._left)
+        else:
+            self._left = (self._left << np.uint64(step)) - self._low @ digit.view(np.uint64)
+            low = self._left.view(np.int64).astype(np.float64)
+            self.floats = low + np.ldexp(np.rint(np.ldexp(near - low, -64)), 64)
         return True
 
 
-class _Digits:
-    """Whole numbers, digit by digit; parts of as many digits are joined."""
-
-    def __init__(self, first: Numbers) -> None:
-        self.bits = 0
-        self._parts: list[tuple[int, int, Numbers]] = [(0, 1 << 60, first)]
-
-    def add(self, digit: Whole64, bits: int) -> None:
-        self.bits += bits
-        self._parts.append((bits, 1, digit.astype(object)))
-        while self._parts[-1][1] == self._parts[-2][1]:
-            self._join()
-
-    def _join(self) -> None:
-        bits, count, low = self._parts.pop()
-        more, before, high = self._parts.pop()
-        self._parts.append((bits + more, count + before, (high << bits) + low))
-
-    def value(self) -> Numbers:
-        parts = self._parts.copy()
-        while len(self._parts) > 1:
-            self._join()
-        (_, _, value), self._parts = self._parts[0], parts
-        return value
+def _modulo(numbers: Numbers) -> NDArray[np.uint64]:
+    """Whole numbers modulo 2^64."""
+    if numbers.dtype != object:
+        return numbers.astype(np.int64).view(np.uint64)
+    return np.array([value & 2**64 - 1 for value in numbers.tolist()], dtype=np.uint64)
 
 
 def _seconds(size: int, core: int) -> tuple[float, float]:
@@ -410,17 +357,19 @@ def by_elimination(matrix: WholeMatrix, right: Any, clock: Clock) -> Solution | 
     return None if found is None else Solution([int(n) for n in found.numerators.entries()], int(found.denominator))
 
 
-def _mantissas(values: Numbers) -> tuple[Floats, Whole64]:
-    """Whole numbers as floats times powers of two."""
-    if values.dtype != object:
-        return values.astype(np.float64), np.zeros(len(values), dtype=np.int64)
-    shifts = [max(abs(value).bit_length() - 60, 0) for value in values.tolist()]
-    floats = [float(value >> shift) for value, shift in zip(values.tolist(), shifts, strict=True)]
-    return np.array(floats, dtype=np.float64), np.array(shifts, dtype=np.int64)
+def mantissas_of(numbers: Numbers) -> tuple[Floats, Whole64]:
+    """Mantissas near 1 and exponents of whole numbers, or fractions, of any length."""
+    if numbers.dtype != object:
+        mantissas, powers = np.frexp(numbers.astype(np.float64))
+        return mantissas, powers.astype(np.int64)
+    pairs = [(int(value.numerator), int(value.denominator)) for value in numbers.tolist()]
+    powers = np.array([abs(n).bit_length() - d.bit_length() for n, d in pairs], dtype=np.int64)
+    shifted = [(n << max(-e, 0)) / (d << max(e, 0)) for (n, d), e in zip(pairs, powers.tolist(), strict=True)]
+    return np.array(shifted, dtype=np.float64), powers
 
 
 def _ldexp(values: Numbers, exponents: Whole64) -> Floats:
-    mantissas, shifts = _mantissas(values)
+    mantissas, shifts = mantissas_of(values)
     with np.errstate(over="ignore"):  # what is not finite is given up
         return np.ldexp(mantissas, shifts + exponents)
 

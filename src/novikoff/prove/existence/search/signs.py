@@ -17,13 +17,13 @@ from novikoff.engine.clock import Clock, OutOfTimeError
 from novikoff.prove.exact.algebra import as_whole
 from novikoff.prove.exact.floats import power_of_two
 from novikoff.prove.exact.ratios import Ratios, WholeRows
-from novikoff.prove.exact.refined import WholeMatrix
+from novikoff.prove.exact.refined import WholeMatrix, mantissas_of
 from novikoff.prove.existence.conclude import SignProof
 from novikoff.prove.existence.families import Cone
 from novikoff.prove.existence.rows import Sparse, in_lowest_terms, rational, with_scale
 from novikoff.prove.separable.search.face import FaceProof
 from novikoff.prove.separable.search.highs import solved_in_floats
-from novikoff.prove.separable.search.scaled import ScaledRows, mantissas_of
+from novikoff.prove.separable.search.scaled import ScaledRows
 from novikoff.prove.separable.search.simplex import SingularError, WholeProgram, decide_exactly, decided_from
 
 # Programs times their entries: beyond, signs are found only if that is asked for.

@@ -1,7 +1,4 @@
-"""Cutting planes: solve a small working set to the last digit, look at all points, add the worst, again.
-
-The search asks little of the points: they are written out, or known by their products alone.
-"""
+"""Cutting planes: solve a small working set to the last digit, look at all points, add the worst, again."""
 
 import math
 from collections.abc import Iterator
@@ -12,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novikoff.engine.clock import Clock
-from novikoff.engine.descent import descend, descend_against_rivals, descend_by_products, squared_lengths
+from novikoff.engine.descent import descend, descend_against_rivals, squared_lengths
 from novikoff.engine.hull import settle
 from novikoff.engine.rows import as_rows
 from novikoff.prove.separable.kesler import KeslerPoints
@@ -62,7 +59,7 @@ class PointsInSpace:
             columns = np.append(used, self.dimension - 1)  # columns of zeros change no product
         everything = np.arange(len(rows))
         if len(rows) * len(columns) > MOST_COORDINATES and len(columns) > len(rows):
-            return Coordinates(_from_products(few.gram(everything)), None)
+            return Coordinates(points_with_products(few.gram(everything)), None)
         return Coordinates(few.in_columns(columns[:-1]).take(everything), columns)
 
     def length(self, rows: Numbers, weights: Floats) -> float:
@@ -85,9 +82,9 @@ class PointsInSpace:
 
     def every(self, step: int) -> "PointsInSpace":
         """Every so many-th point."""
-        return PointsInSpace(self.points.written_out(np.arange(0, self.n_points, step)))
+        return PointsInSpace(self.points.written_out(np.arange(0, self.n_points, step)), self.rounding)
 
-    def parts(self) -> Iterator[tuple["Source", Numbers]]:
+    def parts(self) -> Iterator[tuple["PointsInSpace", Numbers]]:
         """Some of the points, and their numbers, that might cancel each other, the likeliest first: of Kesler's points
         those of two classes. What no plane separates, no weights for all classes do."""
         points = self.points
@@ -179,67 +176,10 @@ class DescentAgainstRivals:
         pass
 
 
-@dataclass(frozen=True, eq=False)
-class PointsByProducts:
-    """Points of which only the products with each other are known."""
-
-    G: Floats
-    # The rounding of a squared length is that of its terms, so that of a length is the root.
-    rounding: float = math.sqrt(16 * ROUNDING)
-
-    @property
-    def n_points(self) -> int:
-        return len(self.G)
-
-    @property
-    def dimension(self) -> int:
-        return len(self.G)
-
-    def coordinates(self, rows: Numbers) -> Coordinates:
-        return Coordinates(_from_products(self.G[np.ix_(rows, rows)]), None)
-
-    def length(self, rows: Numbers, weights: Floats) -> float:
-        return math.sqrt(max(float(weights @ self.G[np.ix_(rows, rows)] @ weights), 0.0))
-
-    def separator(self, rows: Numbers, weights: Floats, coordinates: Coordinates, direction: Floats) -> Floats:
-        length = self.length(rows, weights)
-        alpha = np.zeros(self.n_points)
-        alpha[rows] = weights / length if length > 0 else weights
-        return alpha
-
-    def margins(self, separator: Floats) -> Floats:
-        return np.asarray(self.G @ separator)
-
-    def every(self, step: int) -> "PointsByProducts":
-        return PointsByProducts(self.G[::step, ::step])
-
-    def parts(self) -> Iterator[tuple["Source", Numbers]]:
-        return iter(())
-
-    def descent(self) -> "Descent":
-        n = self.n_points
-        return DescentByProducts(np.ascontiguousarray(self.G), np.zeros(n), np.zeros(n))
+Descent = DescentInSpace | DescentAgainstRivals
 
 
-@dataclass(frozen=True, eq=False)
-class DescentByProducts:
-    G: Floats
-    alpha: Floats
-    products: Floats
-
-    def epoch(self, order: Numbers) -> float:
-        return sum(descend_by_products(self.G, order, self.alpha, self.products))
-
-    def refine(self) -> None:
-        pass
-
-
-# Points, as far as the search needs them; and coordinate descent on their multipliers.
-Source = PointsInSpace | PointsByProducts
-Descent = DescentInSpace | DescentAgainstRivals | DescentByProducts
-
-
-def _from_products(G: Floats) -> Floats:
+def points_with_products(G: Floats) -> Floats:
     """Points with the given products: the rows of L, where G = L L^T (Cholesky with pivots, up to rounding)."""
     from scipy.linalg.lapack import dpstrf
 
@@ -290,13 +230,13 @@ class Nearest:
         return self.upper - self.lower <= tolerance * self.upper
 
 
-def of_one_row(source: Source, row: int) -> Nearest:
+def of_one_row(source: PointsInSpace, row: int) -> Nearest:
     """A row of zeros is the nearest point, and nothing else needs to be said."""
     rows, weights = np.array([row]), np.ones(1)
     return Nearest(rows, weights, upper=source.length(rows, weights), settled=True)
 
 
-def with_own_plane(source: Source, search: Nearest) -> Nearest:
+def with_own_plane(source: PointsInSpace, search: Nearest) -> Nearest:
     """Give a search that ended early a plane: the one that its point makes."""
     coordinates = source.coordinates(search.rows)
     direction = search.weights @ coordinates.matrix
@@ -318,7 +258,9 @@ class Working:
         return self.rows[self.active]
 
 
-def cut(source: Source, tolerance: float, clock: Clock | None, start: Nearest | None = None) -> tuple[Nearest, Numbers]:
+def cut(
+    source: PointsInSpace, tolerance: float, clock: Clock | None, start: Nearest | None = None
+) -> tuple[Nearest, Numbers]:
     """Solve a working set, look at all points, add the worst; also returns the last working set."""
     size = min(source.n_points, source.dimension)
     batch, most_rows = 3 * size + 10, 6 * size + 50
@@ -362,7 +304,7 @@ def cut(source: Source, tolerance: float, clock: Clock | None, start: Nearest | 
     return search, working.rows
 
 
-def _without_negligible(source: Source, working: Working, clock: Clock | None) -> Working:
+def _without_negligible(source: PointsInSpace, working: Working, clock: Clock | None) -> Working:
     """Without the points that rounding alone keeps, if the others carry the origin as well."""
     points = working.coordinates.matrix[working.active]
     shares = working.weights * np.linalg.norm(points, axis=1)
@@ -375,7 +317,7 @@ def _without_negligible(source: Source, working: Working, clock: Clock | None) -
     return few if is_nothing else working
 
 
-def _first_rows(source: Source, most: int, clock: Clock | None) -> Numbers:
+def _first_rows(source: PointsInSpace, most: int, clock: Clock | None) -> Numbers:
     """All rows if they are few, else the working set of a sample: passes over a sixteenth cost a sixteenth."""
     n = source.n_points
     if n <= most:
@@ -386,7 +328,7 @@ def _first_rows(source: Source, most: int, clock: Clock | None) -> Numbers:
     return step * cut(source.every(step), 1e-3, clock)[1]
 
 
-def _exchange(source: Source, working: Working, margins: Floats, new: Numbers, most: int) -> Working:
+def _exchange(source: PointsInSpace, working: Working, margins: Floats, new: Numbers, most: int) -> Working:
     """Add new rows; if that makes too many, those that lie farthest from the plane leave."""
     urgency = margins[working.rows]
     urgency[working.active] = -np.inf
@@ -395,7 +337,7 @@ def _exchange(source: Source, working: Working, margins: Floats, new: Numbers, m
     return Working(rows, source.coordinates(rows), np.searchsorted(keep, working.active), working.weights)
 
 
-def _solve(source: Source, working: Working, clock: Clock | None) -> tuple[Working, Floats, bool]:
+def _solve(source: PointsInSpace, working: Working, clock: Clock | None) -> tuple[Working, Floats, bool]:
     """The nearest point of the hull of a working set, a separator's direction, and whether that point is the origin.
 
     The least-squares problem behind it appends a coordinate c to every point. Its residual is the separator, and it is

@@ -27,16 +27,16 @@ from novikoff.engine.rows import Rows, as_rows, check_finite
 from novikoff.prove.separable.points import Points
 from novikoff.prove.separable.search.cutting_planes import (
     MOST_FOR_CUTTING,
+    ROUNDING,
     Coordinates,
     Floats,
     Nearest,
     Numbers,
-    PointsByProducts,
     PointsInSpace,
-    Source,
     cut,
     is_late,
     of_one_row,
+    points_with_products,
     with_own_plane,
 )
 
@@ -78,10 +78,9 @@ def nearest_in_feature_space(
 ) -> Nearest:
     """As `nearest_point`, for points of which only the kernel matrix is known: <z_i, z_j> = y_i y_j (K_ij + constant).
 
-    The separator is the sum of the points times its entries, of length 1 unless its length is lost in rounding.
-
-    The squared length of a point is a sum of products, so rounding hides any length below about a millionth of the
-    longest point's.
+    The separator has a coefficient for every point: it is the sum of the points times these, of length 1 unless its
+    length is lost in rounding. As squared lengths are sums of products, rounding hides any length below about a
+    millionth of the longest point's.
 
     >>> nearest = nearest_in_feature_space(np.array([[4.0, -2.0], [-2.0, 1.0]]), np.array([1, -1]), 0.0)
     >>> nearest.rows.tolist(), round(nearest.lower, 6), round(nearest.upper, 6)
@@ -99,12 +98,17 @@ def nearest_in_feature_space(
     G = (G * root * root + constant * root * root) * np.outer(sign, sign)
     shortest = int(np.argmin(np.diagonal(G)))
     zero_row = shortest if G[shortest, shortest] <= 0 else None
-    found = _search(PointsByProducts(G), zero_row, tolerance, clock)
-    return replace(found, separator=found.separator * root, lower=found.lower / root, upper=found.upper / root)
+    points = Points(points_with_products(G), np.ones(len(G), dtype=np.int8), 0.0)
+    found = _search(PointsInSpace(points, math.sqrt(16 * ROUNDING)), zero_row, tolerance, clock)
+    coefficients = np.zeros(len(G))
+    coefficients[found.rows] = found.weights
+    coefficients /= math.sqrt(max(float(coefficients @ G @ coefficients), 0.0)) or 1.0
+    lower = float((G @ coefficients).min())
+    return replace(found, separator=coefficients * root, lower=lower / root, upper=found.upper / root)
 
 
 def _search(
-    source: Source, zero_row: int | None, tolerance: float, clock: Clock | None, patience: float = math.inf
+    source: PointsInSpace, zero_row: int | None, tolerance: float, clock: Clock | None, patience: float = math.inf
 ) -> Nearest:
     """What is found in the way that suits so many points, with a separator."""
     if zero_row is not None:
@@ -143,7 +147,7 @@ LEAST_ATTEMPT = 2.0
 
 
 def descend_by_coordinates(
-    source: Source, tolerance: float, clock: Clock | None, patience: float = math.inf
+    source: PointsInSpace, tolerance: float, clock: Clock | None, patience: float = math.inf
 ) -> Nearest:
     """Epochs of coordinate descent in random order, with a look at the bracket now and then.
 
@@ -187,7 +191,9 @@ def descend_by_coordinates(
     return search
 
 
-def _cancelling(part: tuple[Source, Numbers] | None, tolerance: float, clock: Clock, until: Clock) -> Nearest | None:
+def _cancelling(
+    part: tuple[PointsInSpace, Numbers] | None, tolerance: float, clock: Clock, until: Clock
+) -> Nearest | None:
     """The points of a part that carry the origin, by their numbers among all; None if none do.
 
     Cutting planes come to an end by themselves; descent has to be told when.
@@ -202,7 +208,7 @@ def _cancelling(part: tuple[Source, Numbers] | None, tolerance: float, clock: Cl
     return Nearest(numbers[found.rows], found.weights, upper=found.upper, settled=True)
 
 
-def _with_multipliers(source: Source, search: Nearest, alpha: Floats) -> Nearest:
+def _with_multipliers(source: PointsInSpace, search: Nearest, alpha: Floats) -> Nearest:
     rows = np.flatnonzero(alpha)
     weights = alpha[rows] / alpha[rows].sum()
     coordinates = Coordinates(np.zeros((0, 0)), None)
@@ -212,7 +218,7 @@ def _with_multipliers(source: Source, search: Nearest, alpha: Floats) -> Nearest
 
 
 def _try_few(
-    source: Source, search: Nearest, alpha: Floats, growth: Floats, tolerance: float, clock: Clock | None
+    source: PointsInSpace, search: Nearest, alpha: Floats, growth: Floats, tolerance: float, clock: Clock | None
 ) -> Nearest:
     """Cutting planes from the points that carry the nearest one, or from the fastest growers if none separates."""
     rows = np.flatnonzero(alpha)

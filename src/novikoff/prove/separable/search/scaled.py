@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from novikoff.prove.exact.algebra import as_whole
 from novikoff.prove.exact.floats import as_integers, lowest_exponent, power_of_two
 from novikoff.prove.exact.modular import PRIME, centred
-from novikoff.prove.exact.refined import WholeMatrix
+from novikoff.prove.exact.refined import WholeMatrix, mantissas_of
 from novikoff.prove.separable.kesler import KeslerPoints
 from novikoff.prove.separable.points import Floats, Points
 from novikoff.prove.separable.products import exact_sum, signs_of_products
@@ -208,17 +208,6 @@ class ScaledRows(Scaled):
 
     def add_up_to_nothing(self, which: Numbers, weights: list[int]) -> bool:
         return not self.whole_rows.combined(which.tolist(), weights)
-
-
-def mantissas_of(numbers: NDArray[Any]) -> tuple[Floats, Numbers]:
-    """Mantissas near 1 and exponents of whole numbers, or fractions, of any length."""
-    if numbers.dtype != object:
-        mantissas, powers = np.frexp(numbers.astype(np.float64))
-        return mantissas, powers.astype(np.int64)
-    pairs = [(int(value.numerator), int(value.denominator)) for value in numbers.tolist()]
-    powers = np.array([abs(n).bit_length() - d.bit_length() for n, d in pairs], dtype=np.int64)
-    shifted = [(n << max(-e, 0)) / (d << max(e, 0)) for (n, d), e in zip(pairs, powers.tolist(), strict=True)]
-    return np.array(shifted, dtype=np.float64), powers
 
 
 def largest_of_rows(values: Numbers, indptr: Numbers) -> Numbers:
