@@ -8,7 +8,7 @@ from flint import fmpz_mat
 from hypothesis import given
 from hypothesis import strategies as st
 
-from novikoff.engine.clock import Clock
+from novikoff.engine.clock import Clock, OutOfTimeError
 from novikoff.prove.exact import algebra, modular
 from novikoff.prove.exact.algebra import null_vectors, only_null_vector, regular_solution, solution
 from novikoff.prove.exact.modular import drawn_prime, lifted
@@ -96,18 +96,19 @@ def test_a_null_vector_is_given_up_as_soon_as_the_time_is_over(looks, monkeypatc
     monkeypatch.setattr(modular, "STEPS_PER_SECOND", 1e30)
     ticks = itertools.count()
     clock = Clock(looks, now=lambda: next(ticks))
-    assert null_vectors(large_system(60), 61, clock) is None
-    assert looks < next(ticks) <= looks + 3
+    with pytest.raises(OutOfTimeError):
+        null_vectors(large_system(60), 61, clock)
+    assert looks < next(ticks) <= looks + 4
 
 
 def test_an_elimination_that_would_take_longer_than_is_left_is_not_begun():
-    assert null_vectors(large_system(40), 41, Clock(1e-6, now=lambda: 0.0)) is None
+    with pytest.raises(OutOfTimeError):
+        null_vectors(large_system(40), 41, Clock(1e-6, now=lambda: 0.0))
     assert len(null_vectors(large_system(40), 41, Clock(1.0, now=lambda: 0.0))) == 1
 
 
 def test_a_basis_that_does_not_fit_into_memory_is_not_written_out(monkeypatch):
     monkeypatch.setattr(modular, "MOST_DIGITS", 100)
-    assert null_vectors(large_system(20), 21, Clock(None)) is None
     with pytest.raises(MemoryError, match="digits"):
         null_vectors(large_system(20), 21)
 

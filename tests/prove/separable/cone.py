@@ -3,6 +3,14 @@
 from fractions import Fraction
 from math import gcd, lcm
 
+from novikoff.prove.separable.products import signs_of_products
+
+
+def weakly_separates(points, vector):
+    """Whether no point is on the wrong side, and not all are on the plane."""
+    signs = signs_of_products(points, vector)
+    return signs.min() >= 0 and signs.max() > 0
+
 
 def can_be_positive(goal, points, zeros):
     """Whether some b has <goal, b> > 0, <z, b> >= 0 for all points and <e, b> = 0 for all rows that must vanish."""

@@ -13,11 +13,11 @@ from novikoff.engine.clock import Clock
 from novikoff.prove.exact.algebra import dot, rank
 from novikoff.prove.separable.points import Points
 from novikoff.prove.separable.products import signs_of_products
-from novikoff.prove.separable.proofs import vanishes, weakly_separates
+from novikoff.prove.separable.proofs import vanishes
 from novikoff.prove.separable.search import face, gordan
 from novikoff.prove.separable.search.gordan import Face, decide, reduce_faces
 from novikoff.prove.separable.search.scaled import Scaled
-from tests.prove.separable.cone import can_be_positive
+from tests.prove.separable.cone import can_be_positive, weakly_separates
 
 
 @st.composite

@@ -334,11 +334,11 @@ def test_a_few_guilty_rows_in_wide_sparse_data_are_found(monkeypatch, most_coord
 
 @pytest.mark.usefixtures("descent_only")
 def test_descent_gives_up_in_time_and_says_so(monkeypatch, clock):
-    clock.tick = minimum_norm.PATIENCE / 500
+    clock.tick = 0.1
     monkeypatch.setattr(minimum_norm, "_try_few", lambda source, search, *rest: search)
     generator = np.random.default_rng(0)
     points = Points.of(generator.standard_normal((200, 10)), np.where(generator.random(200) < 0.5, -1, 1))
-    nearest = nearest_point(points)
+    nearest = nearest_point(points, clock=Clock(40.0))
     assert not nearest.settled
     assert nearest.lower < 0 < nearest.upper < 0.1
 

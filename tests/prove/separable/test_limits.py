@@ -12,9 +12,10 @@ from scipy import sparse
 from novikoff import certify
 from novikoff.engine.clock import Clock
 from novikoff.prove.separable.points import Points
-from novikoff.prove.separable.proofs import Span, spans_all, vanishes, weakly_separates
+from novikoff.prove.separable.proofs import Span, spans_all, vanishes
 from novikoff.prove.separable.search import gordan
 from novikoff.prove.separable.search.gordan import Face, decide, reduce_faces
+from tests.prove.separable.cone import weakly_separates
 
 
 class Ticking:
@@ -98,20 +99,17 @@ def in_one_column(random, X, used):
 def test_columns_of_zeros_cost_nothing_when_data_overlap():
     X, y = wide(200, 20, at_random)
     points = Points.of(X, y)
-    answer = decide(Face(points), Clock(None))
-    found = reduce_faces(points, answer.obstruction, Clock(None))
-    assert found.settled
-    assert found.weak_separator is None
-    assert spans_all(points, found.obstruction.rows)
-    assert not spans_all(points, found.obstruction.rows[:1])
+    found = certify(X, y)
+    assert found.verdict.value == "overlapping"
+    assert spans_all(points, np.array(found.obstruction.rows))
+    assert not spans_all(points, np.array(found.obstruction.rows[:1]))
 
 
 def test_columns_of_zeros_cost_nothing_when_data_are_quasi_separable():
     X, y = wide(200, 20, in_one_column)
     points = Points.of(X, y)
-    answer = decide(Face(points), Clock(None))
-    found = reduce_faces(points, answer.obstruction, Clock(None))
-    assert found.settled
+    found = certify(X, y)
+    assert found.verdict.value == "quasi-separable"
     assert len(found.weak_separator) == WIDE + 1
     assert weakly_separates(points, found.weak_separator)
 

@@ -12,11 +12,11 @@ from scipy import sparse
 
 from novikoff import certify
 from novikoff.prove.separable.kesler import kesler_points
-from novikoff.prove.separable.proofs import weakly_separates
 from novikoff.prove.separable.question import Verdict
 from novikoff.prove.separable.search import cutting_planes, gordan, minimum_norm
 from novikoff.prove.separable.search.cutting_planes import PointsInSpace
 from novikoff.prove.separable.search.gordan import one_column
+from tests.prove.separable.cone import weakly_separates
 
 
 @st.composite

@@ -4,9 +4,9 @@ import math
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from operator import mul
-from typing import Any, overload
+from typing import Any
 
-from novikoff.engine.clock import Clock, OutOfTimeError
+from novikoff.engine.clock import UNLIMITED, Clock, OutOfTimeError
 from novikoff.prove.exact.modular import TRIES, Fractions, Independent, independent, lifted, taken
 
 Whole = Sequence[int]
@@ -29,15 +29,10 @@ def as_matrix(rows: Iterable[Iterable[Any]]) -> Any:
     return fmpz_mat([list(map(int, row)) for row in rows])
 
 
-@overload
-def null_vectors(rows: Sequence[Whole], dimension: int) -> list[list[int]]: ...
-@overload
-def null_vectors(rows: Sequence[Whole], dimension: int, clock: Clock) -> list[list[int]] | None: ...
-def null_vectors(rows: Sequence[Whole], dimension: int, clock: Clock | None = None) -> list[list[int]] | None:
+def null_vectors(rows: Sequence[Whole], dimension: int, clock: Clock = UNLIMITED) -> list[list[int]]:
     """A basis, in whole numbers, of the vectors that are orthogonal to all rows; short ones if that is quick.
 
-    With a clock, None if time runs out. Its numbers can have very many digits: a basis that has too many for
-    the memory is None as well or, without a clock, a MemoryError.
+    OutOfTimeError if time runs out, and a MemoryError if its numbers have too many digits for the memory.
 
     >>> null_vectors([[1, 2, 3]], 3)
     [[1, 1, -1], [2, -1, 0]]
@@ -46,9 +41,7 @@ def null_vectors(rows: Sequence[Whole], dimension: int, clock: Clock | None = No
         return _unit_vectors(dimension)
     matrix = as_matrix(rows)
     while True:  # until the prime is lucky: then as many rows are independent, and the basis is orthogonal to all
-        basis = _null_vectors(matrix, clock or Clock(None))
-        if basis is None and clock is None:
-            raise MemoryError("a basis of what is orthogonal to these rows has more digits than fit into memory")
+        basis = _null_vectors(matrix, clock)
         if not basis or not any((matrix * as_matrix(basis).transpose()).entries()):
             return basis if not basis else _shortened(basis)
 
@@ -73,9 +66,14 @@ def only_null_vector(rows: Sequence[Whole], dimension: int, clock: Clock) -> lis
     return _primitive(basis[0])
 
 
-def _null_vectors(matrix: Any, clock: Clock) -> list[list[int]] | None:
+def _null_vectors(matrix: Any, clock: Clock) -> list[list[int]]:
     chosen = independent(matrix, clock)
-    return None if chosen is None else null_vectors_of(matrix, chosen, clock)
+    basis = None if chosen is None else null_vectors_of(matrix, chosen, clock)
+    if basis is not None:
+        return basis
+    if math.isfinite(clock.left()):
+        raise OutOfTimeError
+    raise MemoryError("a basis of what is orthogonal to these rows has more digits than fit into memory")
 
 
 def null_vectors_of(matrix: Any, chosen: Independent, clock: Clock) -> list[list[int]] | None:
@@ -135,10 +133,6 @@ def spans(some: Sequence[Whole], every: Sequence[Whole], clock: Clock) -> bool:
     matrix, others = as_matrix(some), as_matrix(every)
     while True:
         basis = _null_vectors(matrix, clock)
-        if basis is None and math.isinf(clock.left()):
-            raise MemoryError("a basis of what is orthogonal to these rows has more digits than fit into memory")
-        if basis is None:
-            raise OutOfTimeError
         normals = as_matrix(basis).transpose() if basis else fmpz_mat(matrix.ncols(), 0)
         if not any((others * normals).entries()):
             return True  # some independent rows span all that is orthogonal to the normals
@@ -156,7 +150,7 @@ def rank_at_least(rows: Sequence[Whole], clock: Clock) -> int:
     return 0 if chosen is None else len(chosen.rows)
 
 
-def solution(columns: Sequence[Whole], target: Whole, clock: Clock | None = None) -> list[Fraction] | None:
+def solution(columns: Sequence[Whole], target: Whole, clock: Clock = UNLIMITED) -> list[Fraction] | None:
     """Some numbers that combine the columns to the target, or None if there are none or time runs out.
 
     >>> solution([[1, 0], [1, 2]], [3, 4])
@@ -167,7 +161,6 @@ def solution(columns: Sequence[Whole], target: Whole, clock: Clock | None = None
     from flint import fmpz_mat
 
     matrix, right = as_matrix(columns).transpose(), as_matrix([target]).transpose()
-    clock = clock or Clock(None)
     for _ in range(TRIES):
         chosen = independent(matrix, clock)
         if chosen is None:

@@ -212,17 +212,16 @@ def lifted(matrix: Any, right: Any, clock: Clock) -> Fractions | None:
         return Fractions(right, fmpz(1))
     prime, inverse = _inverted(matrix)
     p = fmpz(prime)
-    left, digits, next_try = right, _PrimeDigits(p), 2
-    most = max(MOST_DIGITS // (size[0] * size[1]), 4)
-    while digits.count <= most:
+    left, value, modulus, next_try = right, fmpz_mat(*size), fmpz(1), 2
+    for digits in range(1, max(MOST_DIGITS // (size[0] * size[1]), 4) + 2):
         if clock.is_over():
             return None
         digit = fmpz_mat(*size, [int(value) for value in (inverse * nmod_mat(left, prime)).entries()])
-        digits.add(digit)
+        value, modulus = value + digit * modulus, modulus * p
         left = fmpz_mat(*size, [value // p for value in (left - matrix * digit).entries()])
-        if digits.count >= next_try:
+        if digits >= next_try:
             next_try = next_try + 1 + next_try // 2
-            found = _read_off(digits.value(), p**digits.count, clock)
+            found = _read_off(value, modulus, clock)
             if found is not None and matrix * found.numerators == right * found.denominator:
                 return found
     return None
@@ -240,30 +239,6 @@ def _inverted(matrix: Any) -> tuple[int, Any]:
             if tries == TRIES:
                 raise
     raise AssertionError("the primes do not end")
-
-
-class _PrimeDigits:
-    """A matrix of whole numbers, digit by digit, in powers of a base; parts of equal length are joined."""
-
-    def __init__(self, base: Any) -> None:
-        self.base, self.count = base, 0
-        self._parts: list[tuple[int, Any]] = []  # how many digits, and what they make
-
-    def add(self, digit: Any) -> None:
-        self.count += 1
-        self._parts.append((1, digit))
-        while len(self._parts) > 1 and self._parts[-1][0] == self._parts[-2][0]:
-            self._join()
-
-    def _join(self) -> None:
-        n_high, high = self._parts.pop()
-        n_low, low = self._parts.pop()
-        self._parts.append((n_low + n_high, low + high * self.base**n_low))
-
-    def value(self) -> Any:
-        while len(self._parts) > 1:
-            self._join()
-        return self._parts[0][1]
 
 
 def _read_off(values: Any, modulus: Any, clock: Clock) -> Fractions | None:

@@ -27,8 +27,8 @@ Whole64 = NDArray[np.int64]
 DIGIT = 40
 # A digit adds so many bits at least, else floats are given up, and at most.
 LEAST_STEP, MOST_STEP = 4, 50
-# What a digit leaves may have so many more bits than the entries of a row, added up.
-SLACK = 26
+# What a digit leaves may have so many bits, or as many more than the entries of a row, added up, as a digit has.
+MOST_LEFT = 60
 # Fractions count as read off if there are so many more bits than they need, twice.
 SPARE_BITS = 24
 EQUILIBRATIONS = 3
@@ -306,7 +306,7 @@ class _Residual:
     def subtract(self, digit: Whole64, step: int) -> bool:
         """2^step times what is left, less V digit; False if floats cannot tell that it is small."""
         near = np.ldexp(self.floats, step) - self._near @ digit.astype(np.float64)
-        if not np.abs(near).max(initial=0.0) < 2.0 ** (self._V.row_bits - self.unit + SLACK):
+        if not np.abs(near).max(initial=0.0) < 2.0 ** max(self._V.row_bits - self.unit + DIGIT, MOST_LEFT):
             return False
         if self._is_long:
             self._left = (self._left << step) - self._V.times(digit)

@@ -4,11 +4,11 @@
 does not prove what it is there for is an error, and so is one that nothing needs.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,20 +23,68 @@ from novikoff.prove.separable.files import absent_margin
 from novikoff.prove.separable.kesler import KeslerPoints, point_numbers
 from novikoff.prove.separable.margin import radius_square
 from novikoff.prove.separable.points import Points
-from novikoff.prove.separable.products import exact_sum
-from novikoff.prove.separable.proofs import lower_square, spans_all, upper_square, vanishes, weakly_separates
+from novikoff.prove.separable.products import exact_sum, signs_of_products
+from novikoff.prove.separable.proofs import Span, lower_square, spans_all, upper_square, vanishes
 from novikoff.prove.separable.question import Problem, Verdict
 from novikoff.prove.separable.subject import Subject, check_width, exact_labels, fingerprinted, floor_of, names_of
 
-if TYPE_CHECKING:
-    from novikoff.prove.separable.in_blocks import InBlocks
 
-# What has to be known of the examples that a certificate is about.
-Data: TypeAlias = "InMemory | InBlocks"
+class Data:
+    """What has to be known of the examples that a certificate is about."""
+
+    subject: Any
+    radius_square: Any
+
+    def all_points(self) -> Iterable[Points]:
+        """One pass over all points, in blocks."""
+        raise NotImplementedError
+
+    def named(self, rows: Sequence[int], rivals: Sequence[Any] | None) -> tuple[Points, NDArray[np.int64]]:
+        """Points, never none, and which of them some rows are, by themselves or against rivals."""
+        raise NotImplementedError
+
+    def label_of(self, rows: Sequence[int]) -> list[Any]:
+        """The labels of some rows, as the source has them."""
+        raise NotImplementedError
+
+    @property
+    def dimension(self) -> int:
+        """Of the folded space; for many classes, of all their weights together."""
+        return folded_dimension(self.subject)
+
+    def lower_square(self, vector: Sequence[int]) -> Fraction | None:
+        """As `proofs.lower_square`, of all points."""
+        smallest: Fraction | None = None
+        vector = on_points(self.subject, vector)
+        for points in self.all_points():
+            square = lower_square(points, vector)
+            if square is None:
+                return None
+            smallest = square if smallest is None else min(smallest, square)
+        return smallest
+
+    def weakly_separates(self, vector: Sequence[int]) -> bool:
+        """Whether no point is on the wrong side, and not all are on the plane."""
+        return self.side(vector) is True
+
+    def side(self, vector: Sequence[int]) -> bool | None:
+        """Whether a vector has some point strictly on its side; None if it has one on its wrong side."""
+        has_positive, vector = False, on_points(self.subject, vector)
+        for points in self.all_points():
+            signs = signs_of_products(points, vector)
+            if signs.min() < 0:
+                return None
+            has_positive = has_positive or bool(signs.max() > 0)
+        return has_positive
+
+    def spans_all(self, points: Points, numbers: NDArray[np.int64], clock: Clock) -> bool:
+        """Whether some points span all."""
+        span = Span.of(points, numbers, clock)
+        return all(span.has_all(some, clock) for some in self.all_points())
 
 
 @dataclass(frozen=True, eq=False)
-class InMemory:
+class InMemory(Data):
     """Examples that are a matrix, dense or CSR."""
 
     rows: Any
@@ -66,26 +114,14 @@ class InMemory:
             points = KeslerPoints.of_places(rows, places, len(classes), fit_intercept)
         return cls(rows, labels, points, subject, radius_square(rows, fit_intercept))
 
-    @property
-    def dimension(self) -> int:
-        """Of the folded space; for many classes, of all their weights together."""
-        return folded_dimension(self.subject)
+    def all_points(self) -> Iterable[Points]:
+        return (self.points,)
 
     def named(self, rows: Sequence[int], rivals: Sequence[Any] | None) -> tuple[Points, NDArray[np.int64]]:
-        """Points among which those of some rows, perhaps against rivals, are, and which they are."""
         return self.points, point_numbers(self.labels, rows, rivals)
 
     def label_of(self, rows: Sequence[int]) -> list[Any]:
         return list(self.labels[np.array(rows, dtype=np.int64)].tolist())
-
-    def lower_square(self, vector: Sequence[int]) -> Fraction | None:
-        return lower_square(self.points, on_points(self.subject, vector))
-
-    def weakly_separates(self, vector: Sequence[int]) -> bool:
-        return weakly_separates(self.points, on_points(self.subject, vector))
-
-    def spans_all(self, points: Points, numbers: NDArray[np.int64], clock: Clock) -> bool:
-        return spans_all(points, numbers, clock)
 
 
 def folded_dimension(subject: Subject) -> int:

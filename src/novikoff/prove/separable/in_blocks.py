@@ -18,16 +18,13 @@ from numpy.typing import NDArray
 from novikoff.data.batches import Batch, Records
 from novikoff.data.cache import DENSE_COST, SPARSE_COST
 from novikoff.data.examples import Block, Examples
-from novikoff.engine.clock import Clock
 from novikoff.engine.rows import Rows, as_rows, csr_rows
 from novikoff.features.examples import cached, learned_encoding, rounded_column
 from novikoff.prove.exact.given_numbers import exact_numbers
-from novikoff.prove.separable.conclude import folded_dimension, on_points
+from novikoff.prove.separable.conclude import Data
 from novikoff.prove.separable.kesler import KeslerPoints, point_numbers
 from novikoff.prove.separable.margin import radius_square
 from novikoff.prove.separable.points import Points
-from novikoff.prove.separable.products import signs_of_products
-from novikoff.prove.separable.proofs import Span, lower_square
 from novikoff.prove.separable.question import Problem
 from novikoff.prove.separable.subject import Fingerprint, Subject, Table, header, plain_classes
 
@@ -39,7 +36,7 @@ POINT_COST = 64
 
 
 @dataclass(frozen=True, eq=False)
-class InBlocks:
+class InBlocks(Data):
     """Examples of two or more classes as points, block by block: what `InMemory` is for a matrix."""
 
     examples: Examples
@@ -61,10 +58,6 @@ class InBlocks:
     @property
     def problem(self) -> Problem:
         return Problem.of(len(self.classes))
-
-    @property
-    def dimension(self) -> int:
-        return folded_dimension(self.subject)
 
     @cached_property
     def _facts(self) -> tuple[Subject, Fraction]:
@@ -188,36 +181,6 @@ class InBlocks:
             return points, places
         others = np.searchsorted(self.classes, np.asarray(rivals, dtype=self.classes.dtype))
         return points, point_numbers(self._with_every_class(labels), places.tolist(), others.tolist())
-
-    def lower_square(self, vector: Sequence[int]) -> Fraction | None:
-        """As `proofs.lower_square`, of all points."""
-        smallest: Fraction | None = None
-        vector = on_points(self.subject, vector)
-        for points in self.all_points():
-            square = lower_square(points, vector)
-            if square is None:
-                return None
-            smallest = square if smallest is None else min(smallest, square)
-        return smallest
-
-    def weakly_separates(self, vector: Sequence[int]) -> bool:
-        """As `proofs.weakly_separates`, of all points."""
-        return self.side(vector) is True
-
-    def side(self, vector: Sequence[int]) -> bool | None:
-        """Whether a vector has some point strictly on its side; None if it has one on its wrong side."""
-        has_positive, vector = False, on_points(self.subject, vector)
-        for points in self.all_points():
-            signs = signs_of_products(points, vector)
-            if signs.min() < 0:
-                return None
-            has_positive = has_positive or bool(signs.max() > 0)
-        return has_positive
-
-    def spans_all(self, points: Points, numbers: NDArray[np.int64], clock: Clock) -> bool:
-        """As `proofs.spans_all`, of all points."""
-        span = Span.of(points, numbers, clock)
-        return all(span.has_all(some, clock) for some in self.all_points())
 
 
 @contextlib.contextmanager

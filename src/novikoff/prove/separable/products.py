@@ -17,8 +17,6 @@ from novikoff.prove.separable.points import Floats, Points
 BLOCK = 1_000_000
 # Coordinates are cut into no more digits than this.
 MOST_DIGITS = 8
-# More points than this are added up digit by digit.
-MANY = 200
 # So many vectors are multiplied with the points at once.
 TOGETHER = 32
 # Up to so many digits, numbers are taken apart one digit at a time.
@@ -53,9 +51,6 @@ def exact_sum(points: Points, which: NDArray[np.int64], weights: Sequence[int]) 
         parts = [exact_sum(*part) for part in points.by_class(which, weights)]
         exponent = min(lowest for _, lowest in parts)
         return [*(value << lowest - exponent for part, lowest in parts for value in part), 0], exponent
-    by_digits = _sum_by_digits(points, which, weights) if points.is_sparse and len(which) > MANY else None
-    if by_digits is not None:
-        return by_digits
     sums = []
     for block in _blocks(points, len(which)):
         rows, lowest = whole_matrix(points, which[block])
@@ -63,31 +58,6 @@ def exact_sum(points: Points, which: NDArray[np.int64], weights: Sequence[int]) 
     exponent = min((lowest for _, lowest in sums), default=0)
     total = sum((part << lowest - exponent for part, lowest in sums), np.zeros(points.dimension, dtype=object))
     return total.tolist(), exponent
-
-
-def _sum_by_digits(points: Points, which: NDArray[np.int64], weights: Sequence[int]) -> tuple[list[int], int] | None:
-    """The same for many sparse points, by matrices of floats that do not round, as in `_sums_of_digits`; None if there
-    are too many digits."""
-    lowest, highest = points.exponents
-    base = (52 - len(which).bit_length()) // 2
-    n_digits = max(1, -(-(highest - lowest) // base))
-    if n_digits > MOST_DIGITS or abs(lowest) >= 900:
-        return None
-    table = _digits_of_whole(weights, base) * points.signs[which, None]
-    few = points.part(which)
-    sums = np.zeros((points.dimension, n_digits + table.shape[1] - 1), dtype=np.int64)
-    left, constant = np.ldexp(few.rows.data.astype(np.float64), -lowest), math.ldexp(points.constant, -lowest)
-    for place in range(n_digits - 1, -1, -1):
-        unit = 2.0 ** (base * place)
-        digits, of_constant = np.trunc(left / unit), math.trunc(constant / unit)
-        left, constant = left - digits * unit, constant - of_constant * unit
-        some = sums[:, place : place + table.shape[1]]
-        some[:-1] += (few.with_entries(digits).T @ table).astype(np.int64)
-        some[-1] += of_constant * table.sum(axis=0).astype(np.int64)
-    total = [0] * points.dimension
-    for column in np.flatnonzero(sums.any(axis=1)).tolist():
-        total[column] = sum(digit << base * place for place, digit in enumerate(sums[column].tolist()))
-    return total, lowest
 
 
 def _blocks(points: Points, count: int, used: int | None = None) -> Iterator[slice]:
@@ -206,9 +176,12 @@ def _digits_of_whole(w: Sequence[int], base: int) -> Floats:
     return digits
 
 
-def smallest_product(points: Points, w: Sequence[int]) -> tuple[Fraction, int]:
-    """The exact minimum of <z, w> over all points, w being whole numbers, and a point that has it."""
-    approximate, error = approximate_products(points, scaled_floats(w), points.radius)
+def smallest_product(
+    points: Points, w: Sequence[int], near: tuple[Floats, float] | None = None
+) -> tuple[Fraction, int]:
+    """The exact minimum of <z, w> over all points, w being whole numbers, and a point that has it; from products in
+    floats and a bound of their errors, if these are known."""
+    approximate, error = near or approximate_products(points, scaled_floats(w), points.radius)
     smallest = np.fmin.reduce(approximate, initial=math.inf)
     candidates = np.flatnonzero(~(approximate > smallest + 2 * error))
     best: tuple[Fraction, int] | None = None

@@ -27,7 +27,6 @@ from novikoff.prove.separable.points import Floats, Points
 from novikoff.prove.separable.products import (
     exact_sum,
     signs_of_many_products,
-    signs_of_products,
     smallest_product,
     whole_matrix,
     whole_points,
@@ -235,12 +234,6 @@ def vanishes(points: Points, rows: NDArray[np.int64], weights: Sequence[int]) ->
     return not any(exact_sum(points, rows, weights)[0])
 
 
-def weakly_separates(points: Points, vector: Sequence[int]) -> bool:
-    """Whether no point is on the wrong side, and not all are on the plane."""
-    signs = signs_of_products(points, vector)
-    return bool(signs.min() >= 0 and signs.max() > 0)
-
-
 @dataclass(frozen=True, eq=False)
 class Span:
     """What some points span: the vectors that are 0 but in some coordinates, and orthogonal to `normals` there.
@@ -267,13 +260,7 @@ class Span:
             return cls(columns, unspanned)
         if is_large:
             return cls(columns, _normals_of_many(few, found, clock))
-        whole = whole_points(few)[0]
-        if clock is UNLIMITED:
-            return cls(columns, null_vectors(whole, few.dimension))
-        normals = null_vectors(whole, few.dimension, clock)
-        if normals is None:
-            raise OutOfTimeError
-        return cls(columns, normals)
+        return cls(columns, null_vectors(whole_points(few)[0], few.dimension, clock))
 
     def has_all(self, points: Points, clock: Clock = UNLIMITED) -> bool:
         """Whether every point lies in the span; OutOfTimeError if there is no time."""

@@ -5,6 +5,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -183,6 +184,16 @@ class Question:
     def problem(self) -> Problem:
         return self.subject.problem
 
+    @cached_property
+    def columns(self) -> NDArray[np.int64]:
+        """Those in which some point differs from 0: the others cost nothing."""
+        return self.points.columns_of(np.arange(self.points.n_points))
+
+    @cached_property
+    def narrow(self) -> Points:
+        """The points in these columns."""
+        return self.points.in_columns(self.columns)
+
     def named(
         self, numbers: NDArray[np.int64], weights: tuple[Any, ...]
     ) -> tuple[tuple[int, ...], tuple[Any, ...], tuple[Any, ...] | None]:
@@ -197,8 +208,11 @@ class Question:
         return Support(*self.named(numbers[order], tuple(weights[order].tolist())))
 
     def vector(self, whole: Sequence[int]) -> tuple[int, ...]:
-        """As a certificate has it: with 0 for biases that no point has."""
-        vector = list(off_points(self.subject, whole))
+        """Of the narrow points, as a certificate has it: with 0 for columns, and for biases, that no point has."""
+        wide = [0] * self.points.dimension
+        for column, value in zip([*self.columns.tolist(), -1], whole, strict=True):
+            wide[column] = value
+        vector = list(off_points(self.subject, wide))
         for place in places_of_no_bias(self.subject):
             vector[place] = 0
         return tuple(vector)
@@ -206,7 +220,7 @@ class Question:
 
 def find_witnesses(question: Question, tolerance: float, clock: Clock) -> Witnesses:
     """What proves that the points are separable, or that they are not, or how far apart they can be at most."""
-    points = question.points
+    points = question.narrow
     answer = decide(Face(points), clock, tolerance)
     if answer.vector is not None:
         return _separable(question, answer, tolerance, clock)
@@ -240,7 +254,7 @@ class _Pair:
 
 def _separable(question: Question, answer: Answer, tolerance: float, clock: Clock) -> Witnesses:
     """The bracket by floats; by rationals if floats left it too wide and the data are small."""
-    points, nearest = question.points, answer.nearest
+    points, nearest = question.narrow, answer.nearest
     pair = None
     if nearest is not None and nearest.lower > 0:
         pair = _Pair(as_whole_floats(nearest.separator), nearest.rows, nearest.weights)
@@ -270,9 +284,8 @@ def _bracketed_exactly(points: Points, answer: Answer, clock: Clock) -> _Pair | 
 
 
 def _not_separable(question: Question, answer: Answer, clock: Clock) -> Witnesses:
-    points = question.points
     assert answer.obstruction is not None
-    reduced = answer.beyond or reduce_faces(points, answer.obstruction, clock)
+    reduced = answer.beyond or reduce_faces(question.narrow, answer.obstruction, clock)
     order = np.argsort(reduced.obstruction.rows)
     weights = tuple(reduced.obstruction.weights[place] for place in order)
     obstruction = Obstruction(*question.named(reduced.obstruction.rows[order], weights))

@@ -258,9 +258,7 @@ class Working:
         return self.rows[self.active]
 
 
-def cut(
-    source: PointsInSpace, tolerance: float, clock: Clock | None, start: Nearest | None = None
-) -> tuple[Nearest, Numbers]:
+def cut(source: PointsInSpace, tolerance: float, clock: Clock, start: Nearest | None = None) -> tuple[Nearest, Numbers]:
     """Solve a working set, look at all points, add the worst; also returns the last working set."""
     size = min(source.n_points, source.dimension)
     batch, most_rows = 3 * size + 10, 6 * size + 50
@@ -283,7 +281,7 @@ def cut(
             upper = source.length(working.support, working.weights)
             carried = replace(search, rows=working.support, weights=working.weights, upper=upper)
             return replace(carried, settled=True), working.rows
-        if is_late(clock) and len(search.separator):
+        if clock.is_over() and len(search.separator):
             break
         separator = source.separator(working.support, working.weights, working.coordinates, direction)
         margins = source.margins(separator)
@@ -296,7 +294,7 @@ def cut(
         is_wrong = margins < upper * (1 - tolerance / 4)
         is_wrong[working.rows] = False
         new = np.flatnonzero(is_wrong)
-        if len(new) == 0 or stalls == STALLS or is_late(clock):
+        if len(new) == 0 or stalls == STALLS or clock.is_over():
             break
         if len(new) > batch:
             new = new[np.argpartition(margins[new], batch)[:batch]]
@@ -304,7 +302,7 @@ def cut(
     return search, working.rows
 
 
-def _without_negligible(source: PointsInSpace, working: Working, clock: Clock | None) -> Working:
+def _without_negligible(source: PointsInSpace, working: Working, clock: Clock) -> Working:
     """Without the points that rounding alone keeps, if the others carry the origin as well."""
     points = working.coordinates.matrix[working.active]
     shares = working.weights * np.linalg.norm(points, axis=1)
@@ -317,7 +315,7 @@ def _without_negligible(source: PointsInSpace, working: Working, clock: Clock | 
     return few if is_nothing else working
 
 
-def _first_rows(source: PointsInSpace, most: int, clock: Clock | None) -> Numbers:
+def _first_rows(source: PointsInSpace, most: int, clock: Clock) -> Numbers:
     """All rows if they are few, else the working set of a sample: passes over a sixteenth cost a sixteenth."""
     n = source.n_points
     if n <= most:
@@ -337,7 +335,7 @@ def _exchange(source: PointsInSpace, working: Working, margins: Floats, new: Num
     return Working(rows, source.coordinates(rows), np.searchsorted(keep, working.active), working.weights)
 
 
-def _solve(source: PointsInSpace, working: Working, clock: Clock | None) -> tuple[Working, Floats, bool]:
+def _solve(source: PointsInSpace, working: Working, clock: Clock) -> tuple[Working, Floats, bool]:
     """The nearest point of the hull of a working set, a separator's direction, and whether that point is the origin.
 
     The least-squares problem behind it appends a coordinate c to every point. Its residual is the separator, and it is
@@ -364,7 +362,7 @@ def _solve(source: PointsInSpace, working: Working, clock: Clock | None) -> tupl
             reached = float(np.linalg.norm(weights @ points[active]))
             is_nothing = reached <= math.sqrt(k + 10) * source.rounding * float(weights @ lengths[active])
             is_done = steps < most_steps or is_nothing
-            if is_nothing or is_late(clock) or (is_done and c <= 32 * max(reached, least)):
+            if is_nothing or clock.is_over() or (is_done and c <= 32 * max(reached, least)):
                 return replace(working, active=active, weights=weights), -residual[:-1], is_nothing
 
 
@@ -380,7 +378,3 @@ def _factors(stacked: Floats, active: Numbers, weights: Floats) -> tuple[Numbers
         return *room, 0  # not independent: begin again, one at a time
     room[0][:k], room[1][:k], room[2][:k], room[3][:k, :k] = active, weights, Q.T, R
     return *room, k
-
-
-def is_late(clock: Clock | None) -> bool:
-    return clock is not None and clock.is_over()

@@ -6,7 +6,7 @@ weak separator: what else does is the *face*, and `face.py` finds it, with a wea
 """
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,20 +67,6 @@ class Answer:
     exact: ExactNearest | None = None
     beyond: "ReducedFaces | None" = None
 
-    def widened(self, face: "Face") -> "Answer":
-        """The answer about a face, given the one without its columns of zeros."""
-        columns, dimension = face.columns, face.points.dimension
-        nearest = self.nearest
-        if nearest is not None:
-            separator = np.zeros(dimension)
-            separator[[*columns, -1]] = nearest.separator
-            nearest = replace(nearest, separator=separator)
-        vector = None if self.vector is None else widened(self.vector, columns, dimension)
-        beyond = self.beyond
-        if beyond is not None and beyond.weak_separator is not None:
-            beyond = replace(beyond, weak_separator=widened(beyond.weak_separator, columns, dimension))
-        return Answer(nearest, vector, self.obstruction, self.exact, beyond)
-
 
 @dataclass(frozen=True, eq=False)
 class Face:
@@ -118,27 +104,10 @@ class Face:
         """A vector that was found; 0 in the place of the constant, if there is none."""
         return whole if self.points.constant else [*whole[:-1], 0]
 
-    def without_columns_of_zeros(self) -> "Face":
-        """The same question in the columns that matter; this one itself if that makes no difference."""
-        if self.extra or not self.points.is_sparse:
-            return self
-        few = self.points.in_columns(self.columns)
-        return self if few is self.points else replace(self, points=few)
-
-    @property
-    def columns(self) -> NDArray[np.int64]:
-        """The columns that matter."""
-        return self.points.columns_of(np.arange(self.points.n_points))
-
 
 def decide(face: Face, clock: Clock, tolerance: float = 1e-6) -> Answer:
     """Strictly separable or not, proved exactly; by floats first, by rationals if these fail and the data are small."""
     clock.tell("looking for a separator")
-    narrow = face.without_columns_of_zeros()
-    return _decide(face, clock, tolerance) if narrow is face else _decide(narrow, clock, tolerance).widened(face)
-
-
-def _decide(face: Face, clock: Clock, tolerance: float) -> Answer:
     nearest = None
     size = face.points.n_points + len(face.extra)
     floats = face.as_floats()
@@ -222,9 +191,8 @@ class ReducedFaces:
 
 def reduce_faces(points: Points, obstruction: Contradiction, clock: Clock) -> ReducedFaces:
     """Go on beyond an obstruction until a weak separator or a spanning obstruction is found."""
-    every = np.arange(points.n_points)
-    n_columns = len(points.columns_of(every))
-    is_wide = n_columns >= LARGEST_COMPLEMENT or len(obstruction.rows) * (n_columns + 1) > MOST_COORDINATES
+    every, dimension = np.arange(points.n_points), points.dimension
+    is_wide = dimension > LARGEST_COMPLEMENT or len(obstruction.rows) * dimension > MOST_COORDINATES
     if isinstance(points, KeslerPoints) and is_wide:
         weak = one_column(points)
         return ReducedFaces(obstruction, every, weak, settled=weak is not None)
@@ -241,23 +209,10 @@ def _spans_the_space(points: Points, obstruction: Contradiction, clock: Clock) -
 
 def _at_once(points: Points, clock: Clock) -> ReducedFaces | None:
     """The whole obstruction, and a weak separator if there is one."""
-    columns = points.columns_of(np.arange(points.n_points))
-    few = points.in_columns(columns)
-    is_tiny = points.n_points * points.dimension <= TINY
-    found = find_face(Scaled.of(few), clock, exactly=is_tiny)
+    found = find_face(Scaled.of(points), clock, exactly=points.n_points * points.dimension <= TINY)
     if found is None or found.rows is None:
         return None
-    weak = found.weak if few is points or found.weak is None else widened(found.weak, columns, points.dimension)
-    return ReducedFaces(Contradiction(found.rows, found.weights or []), found.beyond, weak, settled=True)
-
-
-def widened(vector: Whole, columns: NDArray[np.int64], dimension: int) -> Whole:
-    """A vector that was found in some columns, and the constant's, in the whole space."""
-    wide = [0] * dimension
-    for column, value in zip(columns.tolist(), vector[:-1], strict=True):
-        wide[column] = value
-    wide[-1] = vector[-1]
-    return wide
+    return ReducedFaces(Contradiction(found.rows, found.weights or []), found.beyond, found.weak, settled=True)
 
 
 # -- by one column ----------------------------------------------------------------------------------------------------

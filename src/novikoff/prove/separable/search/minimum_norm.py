@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from novikoff.engine.clock import Clock
+from novikoff.engine.clock import UNLIMITED, Clock
 from novikoff.engine.rows import Rows, as_rows, check_finite
 from novikoff.prove.separable.points import Points
 from novikoff.prove.separable.search.cutting_planes import (
@@ -34,7 +34,6 @@ from novikoff.prove.separable.search.cutting_planes import (
     Numbers,
     PointsInSpace,
     cut,
-    is_late,
     of_one_row,
     points_with_products,
     with_own_plane,
@@ -45,7 +44,7 @@ SAFE_LENGTHS = (2.0**-200, 2.0**200)
 
 
 def nearest_point(
-    points: Points, *, tolerance: float = 1e-6, clock: Clock | None = None, patience: float = math.inf
+    points: Points, *, tolerance: float = 1e-6, clock: Clock = UNLIMITED, patience: float = math.inf
 ) -> Nearest:
     """The point of the hull of `points` that is nearest to the origin, up to a relative gap of `tolerance`.
 
@@ -74,7 +73,7 @@ def nearest_in_feature_space(
     constant: float,
     *,
     tolerance: float = 1e-6,
-    clock: Clock | None = None,
+    clock: Clock = UNLIMITED,
 ) -> Nearest:
     """As `nearest_point`, for points of which only the kernel matrix is known: <z_i, z_j> = y_i y_j (K_ij + constant).
 
@@ -108,7 +107,7 @@ def nearest_in_feature_space(
 
 
 def _search(
-    source: PointsInSpace, zero_row: int | None, tolerance: float, clock: Clock | None, patience: float = math.inf
+    source: PointsInSpace, zero_row: int | None, tolerance: float, clock: Clock, patience: float = math.inf
 ) -> Nearest:
     """What is found in the way that suits so many points, with a separator."""
     if zero_row is not None:
@@ -140,14 +139,12 @@ def _safe_scale(longest: float) -> float:
 # -- coordinate descent -----------------------------------------------------------------------------------------------
 
 
-# Seconds without a clock: on points that no plane separates it would never end.
-PATIENCE = 40.0
 # Seconds that an attempt may take even if the descent up to it took less.
 LEAST_ATTEMPT = 2.0
 
 
 def descend_by_coordinates(
-    source: PointsInSpace, tolerance: float, clock: Clock | None, patience: float = math.inf
+    source: PointsInSpace, tolerance: float, clock: Clock, patience: float = math.inf
 ) -> Nearest:
     """Epochs of coordinate descent in random order, with a look at the bracket now and then.
 
@@ -156,7 +153,6 @@ def descend_by_coordinates(
     as nothing separates, each part of the points that might cancel has its turn, too, the likeliest before all else.
     It ends after about `patience` epochs if nothing separates then.
     """
-    clock = clock or Clock(PATIENCE)
     started = clock.now()
     search, parts = Nearest(np.zeros(1, dtype=np.int64), np.ones(1)), source.parts()
     cancelling = _cancelling(next(parts, None), tolerance, clock, clock.within(LEAST_ATTEMPT))
@@ -168,12 +164,12 @@ def descend_by_coordinates(
     next_try = 50
     for epoch in itertools.count(1):
         off = descent.epoch(generator.permutation(source.n_points))
-        if off > tolerance and epoch % 10 and not is_late(clock):
+        if off > tolerance and epoch % 10 and not clock.is_over():
             continue
         search = _with_multipliers(source, search, descent.alpha)
         if search.agrees(tolerance):
             return replace(search, settled=True)
-        if is_late(clock) or (search.lower <= 0 and epoch >= patience):
+        if clock.is_over() or (search.lower <= 0 and epoch >= patience):
             break
         # An attempt that fails may cost about as much as the descent up to it.
         until = clock.within(max(LEAST_ATTEMPT, clock.now() - started))
@@ -218,7 +214,7 @@ def _with_multipliers(source: PointsInSpace, search: Nearest, alpha: Floats) -> 
 
 
 def _try_few(
-    source: PointsInSpace, search: Nearest, alpha: Floats, growth: Floats, tolerance: float, clock: Clock | None
+    source: PointsInSpace, search: Nearest, alpha: Floats, growth: Floats, tolerance: float, clock: Clock
 ) -> Nearest:
     """Cutting planes from the points that carry the nearest one, or from the fastest growers if none separates."""
     rows = np.flatnonzero(alpha)

@@ -8,9 +8,6 @@ the hull of all, an obstruction in it is an obstruction of all, and the rest was
 
 A sample of r rows leaves about a share of d/r of all rows on the wrong side (Clarkson), so few passes are needed. Data
 that fit into memory are the special case in which the working set has every row, and nothing is left to test.
-
-A claim about every point is a vector and what its products may be. Floats with an error bound decide nearly all of
-them; what they leave in doubt is decided in whole numbers.
 """
 
 import math
@@ -43,9 +40,6 @@ from novikoff.prove.separable.search.gordan import LARGEST_COMPLEMENT, Whole
 from novikoff.prove.separable.subject import check_not_rounded, check_width, plain_classes
 
 Numbers = NDArray[np.int64]
-
-# So many rows in doubt are held before whole numbers decide between them.
-DOUBTFUL = 4096
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,38 +150,18 @@ class MostUrgent:
 class SmallestProduct:
     """The exact smallest product of all points with a vector, from one pass over them."""
 
-    def __init__(self, data: InBlocks, direction: Direction) -> None:
-        self.data = data
+    def __init__(self, direction: Direction) -> None:
         self.direction = direction
-        self._floor = math.inf
-        self._is_negative = False
-        self._doubtful: list[Subset] = []
         self._smallest: Fraction | None = None
 
-    def add(self, block: Block, products: Floats, error: float) -> None:
-        """The points of a block with their products in floats, which are off by no more than `error`."""
-        self._floor = min(self._floor, products[np.isfinite(products)].min(initial=math.inf))
-        self._is_negative = self._is_negative or self._floor < -error
-        if self._is_negative:
-            return
-        rows = np.unique(np.flatnonzero(~(products > self._floor + 2 * error)) // self.data.rivals)
-        if len(rows):
-            self._doubtful.append(Subset.of(block, rows).without_copies())
-        if sum(map(len, self._doubtful)) > DOUBTFUL:
-            self._decide()
-
-    def _decide(self) -> None:
-        held = Subset.joined(self._doubtful).without_copies()
-        smallest, _ = smallest_product(self.data.points(held.rows, held.labels), self.direction.whole)
-        self._smallest = smallest if self._smallest is None else min(smallest, self._smallest)
-        self._doubtful = []
+    def add(self, points: Points, near: tuple[Floats, float]) -> None:
+        """The points of a block; their products in floats, and how far these are off at most, are known."""
+        if self._smallest is None or self._smallest > 0:
+            found, _ = smallest_product(points, self.direction.whole, near)
+            self._smallest = found if self._smallest is None else min(found, self._smallest)
 
     def lower_square(self) -> Fraction | None:
         """The square of the margin that the vector has, as in `proofs.lower_square`; None if it does not separate."""
-        if self._is_negative:
-            return None
-        if self._doubtful:
-            self._decide()
         if self._smallest is None or self._smallest <= 0:
             return None
         return self._smallest**2 / sum(v * v for v in self.direction.whole)
@@ -211,12 +185,12 @@ class Claims:
     def are_empty(self) -> bool:
         return self.plane is None and self.weak is None and not self.normals
 
-    def test(self, points: Points, block: Block, smallest: SmallestProduct | None) -> tuple[NDArray[np.bool_], Floats]:
+    def test(self, points: Points, smallest: SmallestProduct | None) -> tuple[NDArray[np.bool_], Floats]:
         """Which points contradict a claim, and how urgently. `smallest` learns of the products with the plane."""
         wrong, urgency = np.zeros(points.n_points, dtype=bool), np.full(points.n_points, math.inf)
         if self.plane is not None and smallest is not None:
             urgency, error = self.plane.products(points, self.longest)
-            smallest.add(block, urgency, error)
+            smallest.add(points, (urgency, error))
             wrong = ~(urgency >= self.least * self.plane.length)
         flat = np.ones(points.n_points, dtype=bool)
         if self.weak is not None:
@@ -320,9 +294,9 @@ def look_at(
 ) -> tuple[MostUrgent, SmallestProduct | None]:
     """One pass over all rows, for those that contradict claims; known are those with these numbers or contents."""
     worst = MostUrgent(most)
-    smallest = None if claims.plane is None else SmallestProduct(data, claims.plane)
+    smallest = None if claims.plane is None else SmallestProduct(claims.plane)
     for block in clock.through(data.blocks()):
-        wrong, urgency = claims.test(data.points(block.rows, block.labels), block, smallest)
+        wrong, urgency = claims.test(data.points(block.rows, block.labels), smallest)
         rows = np.flatnonzero(wrong.reshape(block.rows.n_rows, -1).any(axis=1))
         rows = rows[~np.isin(block.first + rows, numbers)]
         if len(rows):
@@ -367,7 +341,7 @@ class _Rounds:
             try:
                 claims = self._claims(here, points, working.labels)
                 new = self._contradicting(claims, working)
-            except OutOfTimeError:
+            except (OutOfTimeError, MemoryError):
                 break
             if new is None:
                 return self._settled(found)
@@ -417,10 +391,7 @@ class _Rounds:
         normals: list[Whole] = []
         if points.dimension <= LARGEST_COMPLEMENT:
             numbers = point_numbers(labels, found.obstruction.rows, found.obstruction.rivals)
-            known = null_vectors(whole_points(points, numbers)[0], points.dimension, self.clock)
-            if known is None:
-                raise OutOfTimeError
-            normals = known
+            normals = null_vectors(whole_points(points, numbers)[0], points.dimension, self.clock)
         weak = found.weak_separator
         beyond = None if weak is None else Direction(list(on_points(subject, weak)))
         return Claims(longest, weak=beyond, normals=tuple(map(Direction, normals)))
