@@ -233,6 +233,8 @@ def one_column(points: KeslerPoints) -> list[int] | None:
     [-1, 0, 0, 0, 0, 0, 0]
     """
     best, found = -1.0, None
+    if points.width == 1:
+        return None
     lows, highs, means = _by_class(points)
     for own in np.unique(points.labels).tolist():
         others = np.arange(points.n_classes) != own
