@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novikoff.engine.csr import as_csr, without_repeats
+from novikoff.prove.exact.floats import nearest_float
 
 Floats = NDArray[np.float64]
 
@@ -104,7 +105,7 @@ answer is about the numbers that you mean
         try:
             floats = given.astype(np.float64, order="C")
         except OverflowError:
-            floats = np.array([_float(value) for value in given.ravel()]).reshape(given.shape)
+            floats = np.array([nearest_float(value) for value in given.ravel()]).reshape(given.shape)
     if finite:
         _refuse_first(~np.isfinite(floats) & ~_beyond(given, floats), floats, name, place)
     _refuse_rounded(given, floats, name, place)
@@ -135,13 +136,6 @@ def _as_array(values: Any, name: str) -> NDArray[Any]:
 
 def _is_complex(value: Any) -> bool:
     return isinstance(value, np.complexfloating)
-
-
-def _float(value: Any) -> float:
-    try:
-        return float(value)
-    except OverflowError:
-        return float("inf") if value > 0 else float("-inf")
 
 
 def _beyond(given: NDArray[Any], floats: Floats) -> NDArray[np.bool_]:

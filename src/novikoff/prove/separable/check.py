@@ -139,16 +139,12 @@ def check_subject(claimed: Subject, found: Subject) -> None:
     """Whether these are the data of the certificate: first what has a name, then the fingerprint of all."""
     for name in ("n_rows", "n_columns", "classes", "feature_names", "problem", "fit_intercept"):
         ours, theirs = getattr(found, name), getattr(claimed, name)
-        if not same(_listed(ours), _listed(theirs)):
+        if not same(ours, theirs):
             raise CertificateError(
                 f"the data are not those that were certified: {name} is {_short(ours)}, not {_short(theirs)}"
             )
     if found.data_hash != claimed.data_hash:
         raise CertificateError("the data are not those that were certified: their fingerprints differ")
-
-
-def _listed(value: Any) -> Any:
-    return list(value) if isinstance(value, tuple) else value
 
 
 def _short(value: Any) -> str:

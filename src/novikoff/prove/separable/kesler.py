@@ -179,10 +179,6 @@ class KeslerPoints(Points):
         shape = (len(which), self.width * self.n_classes)
         return Points(csr_array(entries, shape=shape), np.ones(len(which), dtype=np.int8), 0.0)
 
-    def narrow(self, which: NDArray[np.int64]) -> Points:
-        few = self.written_out(which)
-        return few.narrow(np.arange(len(which)))
-
     def columns_of(self, which: NDArray[np.int64]) -> NDArray[np.int64]:
         """Of all points, those of the rows, and the bias, in every class."""
         if len(which) < self.n_points:
@@ -202,12 +198,6 @@ class KeslerPoints(Points):
         if np.array_equal(self._in_every_class(first), columns):
             return replace(self, rows=self.rows[:, first])
         return self.written_out().in_columns(columns)
-
-    def take(self, which: NDArray[np.int64]) -> Floats:
-        return self.written_out(which).take(np.arange(len(which)))
-
-    def gram(self, which: NDArray[np.int64]) -> Floats:
-        return self.written_out(which).gram(np.arange(len(which)))
 
     # -- two classes of many ------------------------------------------------------------------------------------------
 

@@ -138,8 +138,8 @@ class Points:
 
     def narrow(self, which: NDArray[np.int64]) -> "Points":
         """Some of the points, without the columns in which all of them are 0."""
-        columns = self.columns_of(which)
-        return Points(self.rows[which][:, columns], self.signs[which], self.constant)
+        few = self.written_out(which)
+        return few.in_columns(few.columns_of(np.arange(few.n_points)))
 
     def columns_of(self, which: NDArray[np.int64]) -> NDArray[np.int64]:
         """The columns in which some of the chosen points differ from 0, ascending."""
@@ -154,11 +154,11 @@ class Points:
 
     def take(self, which: NDArray[np.int64]) -> Floats:
         """Some points, written out."""
-        chosen = self.rows[which]
-        written = np.empty((len(which), self.dimension))
-        written[:, :-1] = chosen.toarray() if self.is_sparse else chosen
-        written[:, -1] = self.constant
-        written *= self.signs[which, None]
+        few = self.written_out(which)
+        written = np.empty((few.n_points, few.dimension))
+        written[:, :-1] = few.rows.toarray() if few.is_sparse else few.rows
+        written[:, -1] = few.constant
+        written *= few.signs[:, None]
         return written
 
     def with_entries(self, entries: Floats) -> Any:
@@ -253,11 +253,11 @@ class Points:
 
     def gram(self, which: NDArray[np.int64]) -> Floats:
         """The products of some points with each other."""
-        chosen = self.rows[which]
-        products = chosen @ chosen.T
-        plain = products.toarray() if self.is_sparse else products
-        sign = self.signs[which].astype(np.float64)
-        return (np.asarray(plain, dtype=np.float64) + self.constant**2) * np.outer(sign, sign)
+        few = self.written_out(which)
+        products = few.rows @ few.rows.T
+        plain = products.toarray() if few.is_sparse else products
+        sign = few.signs.astype(np.float64)
+        return (np.asarray(plain, dtype=np.float64) + few.constant**2) * np.outer(sign, sign)
 
 
 def _by_row(of: Any, values: NDArray[Any], indptr: NDArray[Any], initial: Any) -> NDArray[Any]:
