@@ -28,6 +28,7 @@ from novikoff.prove.separable.search.face import find_face
 from novikoff.prove.separable.search.gordan import SMALL
 from novikoff.prove.separable.search.minimum_norm import nearest_in_feature_space
 from novikoff.prove.separable.search.scaled import ScaledRows
+from novikoff.prove.separable.search.wolfe import nearest_point_exactly
 
 # Coefficients have so many bits first, which is shorter and nearly always enough, and all that floats have if not.
 FEW_BITS = 40
@@ -40,6 +41,8 @@ MOST_POWERS = 2_000_000
 
 # What is read into memory: rows, whose products with all others are that many squared, and numbers in all.
 MOST_ROWS, MOST_NUMBERS = 10_000, 50_000_000
+
+Whole = list[int]
 
 
 def certify_kernel(
@@ -185,8 +188,8 @@ def _shortest_point(products: Products) -> Support:
 
 
 def _decided_exactly(data: InFeatureSpace, clock: Clock) -> Witnesses:
-    """The face, in whole numbers, of the rows of G in its independent columns; nothing if G is too large, or if there
-    is no time."""
+    """The nearest point, or the face, in whole numbers, of the rows of G in its independent columns; nothing if G is
+    too large."""
     n = data.products.n_points
     if n * n > 4 * SMALL:
         return Witnesses()
@@ -199,15 +202,26 @@ def _decided_exactly(data: InFeatureSpace, clock: Clock) -> Witnesses:
     # A matrix of rounded numbers has full rank by its rounding errors, which prove nothing about anything.
     if n * len(pivots) > SMALL or (data.products.kernel.form == "precomputed" and len(pivots) == n):
         return Witnesses()
-    rows = WholeMatrix.of_table([[line[j] for j in pivots] for line in gram], len(pivots))
-    found = find_face(ScaledRows.of_rows(rows), clock, exactly=True)
-    if found is None or found.rows is None:
+    rows = [[line[j] for j in pivots] for line in gram]
+    nearest = nearest_point_exactly(rows, clock)
+    if nearest is None:
         return Witnesses()
-    weak = None if found.weak is None else _in_places(n, pivots, found.weak)
-    if len(found.beyond) == n:
-        return Witnesses(coefficients=weak)
-    obstruction = Obstruction(tuple(found.rows.tolist()), tuple(found.weights or ()))
-    return Witnesses(obstruction=obstruction, weak_separator=weak, spans=weak is None)
+    if any(nearest.direction):
+        return Witnesses(coefficients=_in_places(n, pivots, nearest.direction))
+    order = sorted(zip(nearest.rows, nearest.weights, strict=True))
+    contradiction = Obstruction(tuple(row for row, _ in order), tuple(weight for _, weight in order))
+    return _face(rows, pivots, clock) or Witnesses(obstruction=contradiction)
+
+
+def _face(rows: list[Whole], pivots: Sequence[int], clock: Clock) -> Witnesses | None:
+    """The obstruction of all points on the face, and a weak separator of those beyond; None if there is no time."""
+    found = find_face(ScaledRows.of_rows(WholeMatrix.of_table(rows, len(pivots))), clock, exactly=True)
+    if found is None or found.rows is None or found.weights is None:
+        return None
+    obstruction = Obstruction(tuple(found.rows.tolist()), tuple(found.weights))
+    if found.weak is None:
+        return Witnesses(obstruction=obstruction, spans=True)
+    return Witnesses(obstruction=obstruction, weak_separator=_in_places(len(rows), pivots, found.weak))
 
 
 def _in_places(n: int, pivots: Sequence[int], vector: Sequence[int]) -> tuple[int, ...]:
