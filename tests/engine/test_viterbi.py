@@ -108,7 +108,7 @@ def test_nothing_is_left_out_that_matters_to_a_full_search(layout, forbidden, se
         table[~legal] = -np.inf
     tokens = rng.integers(-1, 3, size=(length, width)).astype(float)
     gold = rng.integers(n_labels, size=length)
-    weights, scratch = Weights.of(emissions, table), Scratch.room(n_labels, length, width)
+    weights, scratch = Weights.of(emissions, table), Scratch.room(n_labels, length)
     with np.errstate(invalid="ignore"):
         score = best_path(as_tokens(tokens, layout).rows.matrix, 0, length, gold, cost, weights, scratch)
     assert (scratch.path[:length].tolist(), score) == full_search(emissions, table, tokens, gold, cost)

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from novikoff.engine.emissions import entries, entry, open_place, place_of, prefetch_tokens
+from novikoff.engine.emissions import open_place, place_of
 from novikoff.engine.jit import jit, part
 from novikoff.engine.viterbi import best_path, searched, second_path
 
@@ -45,8 +45,6 @@ def sequence_epoch(X, starts, gold, order, demand, examples, weights, drift, scr
     path, longest = scratch.path, demand.longest
     for step in range(order.size):
         first, last = starts[order[step]], starts[order[step] + np.uint64(1)]
-        if step + 1 < order.size:
-            prefetch_tokens(X, starts[order[step + 1]], starts[order[step + 1] + np.uint64(1)])
         best_path(X, first, last, gold, demand.cost, weights, scratch)
         differ = 0
         for place in range(last - first):
@@ -79,11 +77,10 @@ def _ahead(X, first, last, gold, path, weights, drift, opens):
     for place in range(last - first):
         token, right, guess = np.uint64(first + place), gold[first + place], path[place]
         if right != guess:
-            start, stop = entries(X, token)
             for label, sign in ((right, 1.0), (guess, -1.0)):
                 score = 0.0
-                for j in range(start, stop):
-                    column, x = entry(X, token, j)
+                for j in range(X.indptr[token], X.indptr[token + np.uint64(1)]):
+                    column, x = X.indices[j], np.float64(X.data[j])
                     found = place_of(blocks, labels, column, label, outside)
                     if found >= 0:
                         score += x * values[found]
@@ -111,11 +108,10 @@ def _add_difference(X, first, last, gold, path, weights, age, drift, ahead, long
     for place in range(last - first):
         token, right, guess = np.uint64(first + place), gold[first + place], path[place]
         if right != guess:
-            start, stop = entries(X, token)
             for label, amount in ((right, 1.0), (guess, -1.0)):
                 more = much = 0.0
-                for j in range(start, stop):
-                    column, x = entry(X, token, j)
+                for j in range(X.indptr[token], X.indptr[token + np.uint64(1)]):
+                    column, x = X.indices[j], np.float64(X.data[j])
                     found, step = place_of(blocks, labels, column, label, outside), amount * x
                     old = values[found]
                     values[found] += step

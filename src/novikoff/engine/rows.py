@@ -122,6 +122,14 @@ class Rows:
             return self.in_order()
         return replace(self, repeats=False)
 
+    def as_sparse(self) -> "Rows":
+        """The same rows in CSR: a copy unless they are sparse."""
+        if self.is_sparse:
+            return self
+        from scipy.sparse import csr_array
+
+        return as_rows(csr_array(self.matrix))
+
     def as_array(self) -> NDArray[np.float64]:
         """All rows as a dense float64 matrix."""
         return np.asarray(self.as_scipy().toarray() if self.is_sparse else self.matrix, dtype=np.float64)

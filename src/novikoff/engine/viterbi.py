@@ -1,6 +1,6 @@
 """The search for the best label sequence (Viterbi), and for the k best.
 
-Tokens are the rows of a matrix, dense or CSR (see `engine/rows.py`), and a sequence is a run of rows. A label's score
+Tokens are the rows of a CSR matrix (see `engine/rows.py`), and a sequence is a run of rows. A label's score
 at a token is the sum of the token's features times their weights for it (see `engine/emissions.py`). `links.table[a,
 b]` is the weight of label b right after label a, and the last row and column stand for the outside: `table[-1, b]`
 begins a sequence with b, `table[a, -1]` ends it with a. A link of minus infinity is forbidden.
@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from novikoff.engine.emissions import Emissions, FoundEntries, score_tokens
+from novikoff.engine.emissions import Emissions, score_tokens
 from novikoff.engine.jit import jit, part
 
 # A label before which only so few of all labels may stand is compared with all of these.
@@ -74,27 +74,18 @@ class Scratch(NamedTuple):
     """Room for Viterbi.
 
     `scores` has, token by token, the score of the best path to every label, `reach` that of the best one before it,
-    `path` the labels in the end; `found` is for the weights of tokens, `limits` for the largest links to labels, `rest`
-    for labels that may come before.
+    `path` the labels in the end; `limits` is for the largest links to labels.
     """
 
     scores: NDArray[np.float64]
     reach: NDArray[np.float64]
     path: NDArray[np.int64]
-    found: FoundEntries
     limits: NDArray[np.float64]
-    rest: NDArray[np.uint64]
 
     @classmethod
-    def room(cls, n_labels: int, n_tokens: int, n_entries: int) -> "Scratch":
-        return cls(
-            np.empty((max(n_tokens, 1), n_labels)),
-            np.empty((max(n_tokens, 1), n_labels)),
-            np.empty(max(n_tokens, 1), dtype=np.int64),
-            FoundEntries.room(n_entries),
-            np.empty(n_labels),
-            np.empty(n_labels, dtype=np.uint64),
-        )
+    def room(cls, n_labels: int, n_tokens: int) -> "Scratch":
+        scores, reach = np.empty((2, max(n_tokens, 1), n_labels))
+        return cls(scores, reach, np.empty(len(scores), dtype=np.int64), np.empty(n_labels))
 
 
 # -- the best ---------------------------------------------------------------------------------------------------------
@@ -106,10 +97,10 @@ def best_path(X, first, last, gold, cost, weights, scratch):
 
     Every label other than `gold` gets `cost` on top, so that a sequence must win by its distance (0: it need not).
     """
-    score_tokens(X, first, last, weights.emissions, scratch.found, scratch.scores)
+    score_tokens(X, first, last, weights.emissions, scratch.scores)
     if cost != 0.0:
         _add_cost(scratch.scores, first, last, gold, cost)
-    _search(scratch.scores, last - first, weights.links, scratch.reach, scratch.limits, scratch.rest)
+    _search(scratch.scores, last - first, weights.links, scratch.reach, scratch.limits)
     return _follow_back(
         scratch.scores, scratch.reach, last - first, weights.links.table, weights.links.most, scratch.path
     )
@@ -125,7 +116,7 @@ def _add_cost(scores, first, last, gold, cost):
 
 
 @part
-def _search(scores, n_tokens, links, reach, limits, rest):
+def _search(scores, n_tokens, links, reach, limits):
     """From token to token, scores[now, b] += max over a of scores[now - 1, a] + table[a, b].
 
     `reach` keeps the maxima. Which a it was is found out afterwards, for the labels on the best path alone.
@@ -138,14 +129,14 @@ def _search(scores, n_tokens, links, reach, limits, rest):
         if n_tokens > 0:
             scores[0, b] += table[n_labels, b]
     for now in range(one, np.uint64(n_tokens)):
-        _look_back(scores, now, links, reach, limits, rest)
+        _look_back(scores, now, links, reach, limits)
         for b in range(n_labels):
             scores[now, b] += reach[now, b]
 
 
 @part
-def _look_back(scores, now, links, reach, limits, rest):
-    """reach[now, b] = max over a of scores[now - 1, a] + table[a, b], with four a at a time.
+def _look_back(scores, now, links, reach, limits):
+    """reach[now, b] = max over a of scores[now - 1, a] + table[a, b].
 
     The best label before gives to every b little less than any other could: its score plus the largest link to b. So it
     comes first, and of the others only those that are good enough for some b.
@@ -161,22 +152,11 @@ def _look_back(scores, now, links, reach, limits, rest):
         needed = reach[now, b] - limits[b]
         lowest = needed if needed < lowest else lowest
     lowest -= abs(lowest) * 2.0**-50
-    n_rest = 0
     for a in range(n_labels):
-        rest[n_rest] = a
-        n_rest += scores[then, a] >= lowest and a != best
-    for place in range(0, n_rest, 4):  # the last one more than once, if need be
-        end = n_rest - 1
-        a, b = rest[place], rest[min(place + 1, end)]
-        c, d = rest[min(place + 2, end)], rest[min(place + 3, end)]
-        p, q, r, s = scores[then, a], scores[then, b], scores[then, c], scores[then, d]
-        for label in range(n_labels):
-            first, second = p + table[a, label], q + table[b, label]
-            third, fourth = r + table[c, label], s + table[d, label]
-            first = first if first > second else second
-            third = third if third > fourth else fourth
-            first = first if first > third else third
-            reach[now, label] = first if first > reach[now, label] else reach[now, label]
+        if scores[then, a] >= lowest and a != best:
+            for b in range(n_labels):
+                score = scores[then, a] + table[a, b]
+                reach[now, b] = score if score > reach[now, b] else reach[now, b]
     if before.size > 0:
         for b in range(n_labels):
             for place in range(starts[b], starts[b + one]):
@@ -238,8 +218,7 @@ def second_path(n_tokens, weights, scratch):
 
 def searched(X: Any, n_labels: int) -> int:
     """How many numbers Viterbi looks at in all tokens."""
-    n_entries, n_tokens = (X.data.size, X.indptr.size) if hasattr(X, "indptr") else (X.size, X.shape[0])
-    return n_labels * (n_entries + n_tokens * n_labels)
+    return n_labels * (X.data.size + X.indptr.size * n_labels)
 
 
 @jit(work=lambda X, starts, weights, *_: searched(X, weights.n_labels))
@@ -256,8 +235,8 @@ def label_sequences(X, starts, weights, scratch, labels, scores):
 # -- the k best -------------------------------------------------------------------------------------------------------
 
 
-@jit(work=lambda X, first, last, weights, found, scores, *_: scores.size * weights.n_labels, allocates=True)
-def best_paths(X, first, last, weights, found, scores, backs, ranks, paths, totals):
+@jit(work=lambda X, first, last, weights, scores, *_: scores.size * weights.n_labels, allocates=True)
+def best_paths(X, first, last, weights, scores, backs, ranks, paths, totals):
     """The k best label sequences of the tokens from `first` to `last`, best first; returns how many there are.
 
     For every token and label, `scores` has the k best ways to get there, `backs` and `ranks` say where each came from:
@@ -266,7 +245,7 @@ def best_paths(X, first, last, weights, found, scores, backs, ranks, paths, tota
     links = weights.links.table
     n_tokens, n_labels, k = scores.shape
     now = np.empty((n_tokens, n_labels))
-    score_tokens(X, first, last, weights.emissions, found, now)
+    score_tokens(X, first, last, weights.emissions, now)
     for place in range(n_tokens):
         for label in range(n_labels):
             top, back, rank = scores[place, label], backs[place, label], ranks[place, label]

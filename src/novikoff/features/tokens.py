@@ -27,10 +27,13 @@ from novikoff.engine.rows import Rows, as_rows
 
 @dataclass(frozen=True)
 class Tokens:
-    """Tokens as rows of numbers; sequence i is the rows from `starts[i]` to `starts[i + 1]`."""
+    """Tokens as sparse rows of numbers; sequence i is the rows from `starts[i]` to `starts[i + 1]`."""
 
     rows: Rows
     starts: NDArray[np.int64]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rows", self.rows.as_sparse())
 
     @property
     def n_sequences(self) -> int:

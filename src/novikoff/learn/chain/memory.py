@@ -29,17 +29,12 @@ class ChainMemory(History):
     is_whole: bool = True
 
     @classmethod
-    def empty(
-        cls, n_features: int, n_labels: int, allowed: NDArray[np.bool_] | None = None, *, rows: bool = False
-    ) -> "ChainMemory":
-        """Nothing learned yet; links that are not `allowed` (labels and the outside, squared) stay forbidden.
-
-        With `rows`, every feature has a weight for every label from the beginning.
-        """
+    def empty(cls, n_features: int, n_labels: int, allowed: NDArray[np.bool_] | None = None) -> "ChainMemory":
+        """Nothing learned yet; links that are not `allowed` (labels and the outside, squared) stay forbidden."""
         table = np.zeros((n_labels + 1, n_labels + 1))
         if allowed is not None:
             table[~allowed] = -np.inf
-        emissions = Emissions.rows(n_features, n_labels) if rows else Emissions.none(n_features, _places(n_features))
+        emissions = Emissions.none(n_features, _places(n_features))
         drift = Drift(np.zeros(emissions.values.size), np.zeros_like(table))
         return cls(Weights(emissions, Links.of(table)), drift)
 

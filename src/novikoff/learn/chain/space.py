@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 from novikoff.data.held_out import HeldOut
 from novikoff.data.order import POOL, random_order
 from novikoff.engine.chain import Demand, sequence_epoch
-from novikoff.engine.emissions import MOST_LABELS, FoundEntries
+from novikoff.engine.emissions import MOST_LABELS
 from novikoff.engine.threads import over_rows
 from novikoff.engine.viterbi import Scratch, Weights, best_paths, label_sequences, searched
 from novikoff.features.tokens import Tokens
@@ -106,10 +106,7 @@ class Chain(Space):
         self, examples: LabelledSequences, options: Options, start: ChainMemory | None = None
     ) -> "ChainLearner":
         rows, lead = examples.tokens.rows, float(options.lead)
-        if start is None:
-            memory = ChainMemory.empty(rows.n_columns, examples.n_labels, self.allowed, rows=not rows.is_sparse)
-        else:
-            memory = start.copy()
+        memory = start.copy() if start else ChainMemory.empty(rows.n_columns, examples.n_labels, self.allowed)
         generator = np.random.default_rng(options.random_state) if options.shuffle else None
         return ChainLearner(memory, examples, self.cost, generator, [] if options.record_mistakes else None, lead=lead)
 
@@ -277,7 +274,7 @@ def wrong_labels(weights: Weights, tokens: Tokens, labels: NDArray[np.int64]) ->
 
 
 def _room(n_labels: int, tokens: Tokens) -> Scratch:
-    return Scratch.room(n_labels, tokens.longest, tokens.rows.widest)
+    return Scratch.room(n_labels, tokens.longest)
 
 
 @dataclass(frozen=True)
@@ -294,7 +291,6 @@ def best_label_sequences(weights: Weights, tokens: Tokens, k: int) -> list[Ranke
     scores = np.empty((longest, n_labels, k))
     backs, ranks = np.zeros((longest, n_labels, k), dtype=np.int32), np.zeros((longest, n_labels, k), dtype=np.int32)
     paths, totals = np.empty((k, longest), dtype=np.int64), np.empty(k)
-    found = FoundEntries.room(tokens.rows.widest)
     ranked = []
     for first, last in zip(tokens.starts[:-1], tokens.starts[1:], strict=True):
         length = int(last - first)
@@ -302,7 +298,7 @@ def best_label_sequences(weights: Weights, tokens: Tokens, k: int) -> list[Ranke
             ranked.append(Ranked(np.empty((1, 0), dtype=np.int64), np.zeros(1)))
             continue
         room = scores[:length], backs[:length], ranks[:length]
-        n_paths = best_paths(tokens.rows.matrix, first, last, weights, found, *room, paths, totals)
+        n_paths = best_paths(tokens.rows.matrix, first, last, weights, *room, paths, totals)
         ranked.append(Ranked(paths[:n_paths, :length].copy(), totals[:n_paths].copy()))
     return ranked
 
@@ -381,6 +377,4 @@ class Replayed:
 
 def _entries(token: Any) -> list[tuple[int, float]]:
     """The columns of a token, and its numbers."""
-    if token.is_sparse:
-        return list(zip(token.matrix.indices.tolist(), token.matrix.data.tolist(), strict=True))
-    return list(enumerate(token.matrix[0].tolist()))
+    return list(zip(token.matrix.indices.tolist(), token.matrix.data.tolist(), strict=True))

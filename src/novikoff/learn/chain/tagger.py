@@ -223,7 +223,7 @@ class Tagger(LearnedModel):
         from scipy.sparse import coo_array
 
         rows, names = self.features.encode([sequence]).rows, self.features.index.names()
-        table = coo_array(rows.as_scipy() if rows.is_sparse else rows.as_array())
+        table = coo_array(rows.as_scipy())
         found: dict[Any, float] = {}
         for token, column, value in zip(table.row.tolist(), table.col.tolist(), table.data.tolist(), strict=True):
             name = ("state", names[column], labels[token])
