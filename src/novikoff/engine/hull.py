@@ -100,14 +100,18 @@ def leave_span(Qt: Floats, k: int, vector: Floats, along: Floats) -> None:
         along[:k] += coordinates
 
 
-@part(fastmath=REORDERED)
-def back_substitute(R: Floats, k: int, solution: Floats) -> None:
-    """Solve R s = r for an upper triangle R of size k; `solution` is r, and then s."""
+def _back_substitute_in_loops(R: Floats, k: int, solution: Floats) -> None:
     for i in range(k - 1, -1, -1):
         total = 0.0
         for j in range(i + 1, k):
             total += R[i, j] * solution[j]
         solution[i] = (solution[i] - total) / R[i, i]
+
+
+@part(loops=_back_substitute_in_loops, fastmath=REORDERED)
+def back_substitute(R: Floats, k: int, solution: Floats) -> None:
+    """Solve R s = r for an upper triangle R of size k; `solution` is r, and then s."""
+    solution[:k] = np.linalg.solve(R[:k, :k], solution[:k])
 
 
 def _drop_row_in_loops(at: int, k: int, active: Numbers, weights: Floats, Qt: Floats, R: Floats) -> None:
@@ -191,7 +195,8 @@ def steepest(A: Floats, lengths: Floats, candidates: Numbers, residual: Floats) 
 # -- the active-set method itself -------------------------------------------------------------------------------------
 
 
-def _balance_in_loops(
+@part
+def balance(
     k: int,
     c: float,
     active: Numbers,
@@ -202,6 +207,10 @@ def _balance_in_loops(
     newcomer: int,
     solution: Floats,
 ) -> int:
+    """Move the weights to the least-squares solution on the active rows, and drop those that it would make negative.
+
+    The newcomer starts with weight 0; it stays unless it is itself in the way, which only rounding brings about.
+    """
     last = residual.size - 1
     while k > 0:
         for i in range(k):
@@ -226,52 +235,13 @@ def _balance_in_loops(
     return k
 
 
-@part(loops=_balance_in_loops)
-def balance(
-    k: int,
-    c: float,
-    active: Numbers,
-    weights: Floats,
-    Qt: Floats,
-    R: Floats,
-    residual: Floats,
-    newcomer: int,
-    solution: Floats,
-) -> int:
-    """Move the weights to the least-squares solution on the active rows, and drop those that it would make negative.
-
-    The newcomer starts with weight 0; it stays unless it is itself in the way, which only rounding brings about.
-    """
-    while k > 0:
-        solution[:k] = np.linalg.solve(R[:k, :k], c * Qt[:k, -1])
-        if solution[:k].min() > 0.0:
-            weights[:k] = solution[:k]
-            break
-        blocked = np.flatnonzero(~(solution[:k] > 0.0))
-        held = weights[blocked]
-        ratios = np.divide(held, held - solution[blocked], out=np.zeros(len(held)), where=held > 0.0)
-        blocking = int(blocked[np.argmin(ratios)])
-        weights[:k] = np.maximum(weights[:k] + ratios.min() * (solution[:k] - weights[:k]), 0.0)
-        weights[blocking] = 0.0
-        for i in np.flatnonzero(weights[:k] == 0.0)[::-1].tolist():
-            if i == blocking or active[i] != newcomer:
-                drop_row(i, k, active, weights, Qt, R)
-                k -= 1
-                residual += c * Qt[k, -1] * Qt[k]
-    return k
-
-
-def _is_nothing_in_loops(length: float, c: float, lengths: Floats, active: Numbers, weights: Floats, k: int) -> bool:
+@part
+def is_nothing(length: float, c: float, lengths: Floats, active: Numbers, weights: Floats, k: int) -> bool:
+    """Whether a residual is as short as the rounding of what it is the sum of."""
     total = c
     for i in range(k):
         total += weights[i] * lengths[active[i]]
     return length <= 2.0 * ROUNDING * total
-
-
-@part(loops=_is_nothing_in_loops)
-def is_nothing(length: float, c: float, lengths: Floats, active: Numbers, weights: Floats, k: int) -> bool:
-    """Whether a residual is as short as the rounding of what it is the sum of."""
-    return bool(length <= 2.0 * ROUNDING * (c + weights[:k] @ lengths[active[:k]]))
 
 
 def _size(A: Floats, lengths: Floats, candidates: Numbers, active: Numbers, *rest: Any) -> Size:

@@ -1,4 +1,4 @@
-"""The hot loops on a system Ax > 0: the perceptron, Dunagan and Vempala's walk, and two products with A."""
+"""The hot loops on a system Ax > 0: the perceptron, and Dunagan and Vempala's walk."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -6,9 +6,6 @@ from numpy.typing import NDArray
 from novikoff.engine.jit import jit
 
 Floats = NDArray[np.float64]
-
-# Products that are summed at a time, so that they stay in the nearest cache.
-BLOCK = 2048
 
 
 @jit(work=lambda A, w, counts, most, patience: (patience + len(A)) * A.shape[1])
@@ -69,37 +66,3 @@ def walk(A: Floats, x: Floats, sigma: float, most: int) -> tuple[int, bool]:
             since = 0
         i = i + 1 if i + 1 < A.shape[0] else 0
     return steps, True
-
-
-@jit
-def products(columns: Floats, y: Floats, out: Floats) -> None:
-    """out <- A y, where `columns` is the transpose of A, one column of A after the other.
-
-    Like `mixture` it adds along the rows of its matrix, in which the compiler can take several entries at a time
-    without changing the order of any sum. One thread: systems are too small to share, and waiting for a busy core
-    costs a hundred times more than the work.
-    """
-    n = columns.shape[1]
-    for start in range(0, n, BLOCK):
-        stop = min(start + BLOCK, n)
-        for i in range(start, stop):
-            out[i] = 0.0
-        for j in range(columns.shape[0]):
-            factor = y[j]
-            for i in range(start, stop):
-                out[i] += factor * columns[j, i]
-
-
-@jit
-def mixture(A: Floats, weights: Floats, out: Floats) -> None:
-    """out <- the sum of the rows of A, each times its weight; four rows at a time, to touch `out` less often."""
-    n = A.shape[0]
-    for j in range(out.size):
-        out[j] = 0.0
-    for i in range(0, n - 3, 4):
-        p, q, r, s = weights[i], weights[i + 1], weights[i + 2], weights[i + 3]
-        for j in range(out.size):
-            out[j] += (p * A[i, j] + q * A[i + 1, j]) + (r * A[i + 2, j] + s * A[i + 3, j])
-    for i in range(n - n % 4, n):
-        for j in range(out.size):
-            out[j] += weights[i] * A[i, j]

@@ -31,7 +31,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from novikoff.engine.inequalities import mixture, products
 from novikoff.prove.inequalities.search.system import ROUNDING, Proofs, SearchLimits, SearchResult, System
 from novikoff.prove.separable.points import Floats
 
@@ -51,22 +50,19 @@ def smooth_steps(A: Floats) -> Iterator[SmoothStep]:
     It keeps ||x A||^2/2 <= min_p (<Ay, p> + mu d(p)) - ||y||^2/2, where d is the entropy of p above its minimum: while
     Ay > 0 fails, the right side is at most mu log n, and mu = 4/((k + 1)(k + 2)).
     """
-    columns = np.ascontiguousarray(A.T)
-    Ay, pA = np.empty(len(A)), np.empty(A.shape[1])
     mu = 2.0
     y = A.mean(axis=0)
-    products(columns, y, Ay)
+    Ay = np.vecdot(A, y)  # BLAS would wait for its threads far longer than such a product takes
     x = softmin(Ay, mu)
-    mixture(A, x, pA)
-    xA = pA.copy()
+    xA = pA = np.einsum("i,ij->j", x, A)
     for k in itertools.count():
         yield SmoothStep(y, float(Ay.min()), x, math.sqrt(float(xA @ xA)))
         theta = 2 / (k + 3)
         y = (1 - theta) * (y + theta * xA) + theta**2 * pA
         mu *= 1 - theta
-        products(columns, y, Ay)
+        Ay = np.vecdot(A, y)
         p = softmin(Ay, mu)
-        mixture(A, p, pA)
+        pA = np.einsum("i,ij->j", p, A)
         x = (1 - theta) * x + theta * p
         xA = (1 - theta) * xA + theta * pA
 
