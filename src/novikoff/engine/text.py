@@ -4,15 +4,15 @@ A line is `label [qid:number] index:value index:value ... [# comment]`. Everythi
 comes back as a code and a place, and `data/svmlight.py` says it with file and line.
 
 *The numbers* are those that Python's `float` returns, bit for bit. Up to 19 digits make a 64-bit integer w, the point
-and the exponent a power q, and the number is w 10^q, rounded to the nearest float64. Three ways, from the cheapest:
+and the exponent a power q, and the number is w 10^q, rounded to the nearest float64. Two ways, the cheaper first:
 
 - w and 10^|q| are float64 numbers themselves, and one correctly rounded operation gives the result (W. D. Clinger,
   "How to read floating point numbers accurately", 1990);
 - the upper bits of w times the leading 128 bits of 5^q are the mantissa (D. Lemire, "Number parsing at a gigabyte per
   second", 2021; N. Mushtak and D. Lemire, "Fast number parsing without fallback", 2023, prove that this always
-  decides);
-- a number of more than 19 digits lies between w 10^q and (w + 1) 10^q. Where both round to the same float64, that is
-  it; where not, its place is noted, and `float` itself decides.
+  decides).
+
+The place of a number of more than 19 digits is noted, and `float` itself decides.
 
 *The digits* are read eight at a time from a 64-bit word, without a branch that depends on how many they are.
 
@@ -276,28 +276,6 @@ def read_integer(at: int) -> Any:
     return (-number if sign == MINUS else number), (end if end > first else at)
 
 
-@part
-def read_long(at: int, end: int, exponent: int) -> Any:
-    """The digits from `at` to `end`, too many for a word, times 10^exponent; and whether they have to wait."""
-    w: Any = NOTHING
-    taken, q = 0, exponent
-    beyond_point = more = False
-    for place in range(at, end):
-        if byte(place) == POINT:
-            beyond_point = True
-        elif taken < MOST_DIGITS:
-            w = w * TEN + np.uint64(byte(place) - ZERO)
-            taken += w > NOTHING  # zeros in front do not count
-            q -= beyond_point
-        else:
-            more |= byte(place) != ZERO
-            q += not beyond_point
-    value = nearest(w, q)
-    if more and nearest(w + ONE, q) != value:
-        return 0.0, WAITS
-    return value, FINE
-
-
 @part(forceinline=True)
 def read_number(at: int) -> Any:
     """The number at `at`, where it ends, and whether it is fine, waits for `float`, or is malformed."""
@@ -317,16 +295,16 @@ def read_number(at: int) -> Any:
     if digits == 0:
         return 0.0, end, MALFORMED
 
-    last, exponent = end, 0
     if byte(end) | LOWER_CASE == SMALL_E:
-        exponent, end = read_integer(last + 1)
-        if end == last + 1:
+        first = end + 1
+        exponent, end = read_integer(first)
+        if end == first:
             return 0.0, end, MALFORMED
         q += exponent
 
-    state = FINE
+    value, state = 0.0, FINE
     if significant > MOST_DIGITS:
-        value, state = read_long(at, last, exponent)
+        state = WAITS
     elif w <= EXACT_INTEGERS and -MOST_EXACT_TENS <= q <= MOST_EXACT_TENS:
         value = float(np.int64(w))
         value = value * EXACT_TENS[np.uint64(q)] if q > 0 else value / EXACT_TENS[np.uint64(-q)]
