@@ -108,10 +108,7 @@ def one_epoch(X, labels, *, average, shuffled):
     state = {"examples": 0, "mistakes": 0, "share": 0.0}
 
     def run():
-        if shuffled:
-            order = random_order(rows.n_rows, generator, rows.bytes_per_row)
-        else:
-            order = given_order(rows.n_rows, rows.ahead)
+        order = random_order(rows.n_rows, generator) if shuffled else given_order(rows.n_rows)
         clocks = (state["examples"], state["mistakes"])
         seen, made = binary_epoch(rows.matrix, labels, order, rule, none, *clocks, w, drift, found)
         state.update(examples=clocks[0] + seen, mistakes=clocks[1] + made, share=made / seen)

@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from novikoff.engine.access import LONG_ROW, LONGEST_ROW, ROWS_AHEAD
 from novikoff.engine.jit import patience
 from novikoff.engine.rows import as_rows, folded_squares, longest_square
 
@@ -126,15 +125,6 @@ def test_the_longest_row_is_never_understated():
         exact = max(sum(Fraction(v) ** 2 for v in row) for row in X.tolist())
         for rows in (as_rows(X), as_rows(sparse.csr_matrix(X))):
             assert exact <= Fraction(longest_square(rows, 0.0)) <= exact * Fraction(1 + 1e-14)
-
-
-def test_only_long_sparse_rows_are_loaded_ahead_where_they_are_read_in_order():
-    long = np.ones((3, LONG_ROW // 12 + 1))
-    assert as_rows(sparse.csr_array(long)).ahead == ROWS_AHEAD
-    assert as_rows(sparse.csr_array(long[:, :5])).ahead == 0
-    assert as_rows(sparse.csr_array(np.ones((3, LONGEST_ROW // 12 + 1)))).ahead == 0
-    assert as_rows(np.ones((3, LONG_ROW))).ahead == 0
-    assert as_rows(sparse.csr_array((0, 7))).ahead == 0
 
 
 def test_taking_and_parting_rows_keeps_their_numbers():

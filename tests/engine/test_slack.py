@@ -53,7 +53,7 @@ def passes(X, labels, rule, orders, most, epoch, *, average):
         run, found = epoch(w), room_for(most)
         step = 0
         while step < len(order.visit):
-            rest = (Order(order.visit[step:], order.soon[step:]), rule, np.empty(0), clock, len(steps))
+            rest = (Order(order.visit[step:]), rule, np.empty(0), clock, len(steps))
             seen, made = run(X.matrix, labels, *rest, w, drift, found)
             at, narrow, _ = found
             steps += zip((clock + at[:made].astype(np.int64)).tolist(), narrow[:made].tolist(), strict=True)
@@ -89,7 +89,7 @@ def test_looking_ahead_changes_no_bit(seed, n_jobs, bias, ties, lead, shuffled, 
     longest = longest_square(rows, bias)
     rule = Rule(bias, ties or lead > 0, 8.0 * (rows.widest + 2) * 2.0**-53 * longest, lead, longest)
     generator = np.random.default_rng(seed)
-    orders = [random_order(40, generator, 8) if shuffled else given_order(40) for _ in range(12)]
+    orders = [random_order(40, generator) if shuffled else given_order(40) for _ in range(12)]
     task = (rows, labels, rule, orders, most)
     expected = passes(*task, lambda w: binary_epoch, average=average)
     with on_cores(n_jobs):
@@ -154,7 +154,7 @@ def test_rows_with_slack_are_not_read():
         mistakes += made
         if one.looks_ahead and not made:
             break
-    slack = one.stands.slack > one.stands.used[one.stands.by] + 1e-9
+    slack = one.earlier.slack > one.earlier.distance[1] + 1e-9
     assert slack[::3].all()
     X[slack] = np.nan
     assert one.epoch(*task, mistakes, *last) == (30, 0)

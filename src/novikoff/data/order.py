@@ -3,10 +3,8 @@
 A uniformly random order is what the memory likes least: every row is a cache miss and often a page miss. Here a
 random order is drawn in two levels. Rows are dealt in runs of `RUN` neighbours; the runs are permuted at random; `POOL`
 rows' worth of runs at a time are then mixed by a random permutation. Neighbours end up spread over a pool, a pool has
-runs from everywhere, each epoch draws anew, and up to `POOL` rows the order is uniformly random. What the memory gains:
-while one pool is learned, the next is loaded, run by run. A pool of long rows would not stay in the cache until its
-turn; these are loaded a few steps ahead. The order depends on the number of rows and the generator alone, never on how
-the rows are stored.
+runs from everywhere, each epoch draws anew, and up to `POOL` rows the order is uniformly random. The order depends on
+the number of rows and the generator alone, never on how the rows are stored.
 
 Rows that come in blocks, because they are read from a file, are visited block by block: the blocks in random order,
 and the rows of each in random order too. That mixes less than an order of all rows, so a file whose classes come one
@@ -18,26 +16,22 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from novikoff.engine.access import LONG_ROW, ROWS_AHEAD, are_long
-
 RUN = 64
 POOL = 1024
 
 
 class Order(NamedTuple):
-    """Rows to visit, and, step by step, the row to load meanwhile (empty: none)."""
+    """Rows to visit, step by step."""
 
     visit: NDArray[np.unsignedinteger]
-    soon: NDArray[np.unsignedinteger]
 
 
-def given_order(n_rows: int, ahead: int = 0, epochs: int = 1) -> Order:
-    """Every row once an epoch, from the first to the last; so many rows `ahead`, one is loaded, if it is not 0."""
-    visit = np.tile(np.arange(n_rows, dtype=_index_type(n_rows)), epochs)
-    return Order(visit, visit[ahead:] if ahead else visit[:0])
+def given_order(n_rows: int, epochs: int = 1) -> Order:
+    """Every row once an epoch, from the first to the last."""
+    return Order(np.tile(np.arange(n_rows, dtype=_index_type(n_rows)), epochs))
 
 
-def random_order(n_rows: int, generator: np.random.Generator, bytes_per_row: int = 0, epochs: int = 1) -> Order:
+def random_order(n_rows: int, generator: np.random.Generator, epochs: int = 1) -> Order:
     """Every row once an epoch, in random order; several epochs at a time only up to `POOL` rows.
 
     >>> order = random_order(6, np.random.default_rng(0))
@@ -46,8 +40,7 @@ def random_order(n_rows: int, generator: np.random.Generator, bytes_per_row: int
     """
     kind = _index_type(n_rows)
     if n_rows <= POOL:
-        shuffled = generator.permuted(np.tile(np.arange(n_rows, dtype=kind), (epochs, 1)), axis=1)
-        return Order(shuffled.ravel(), shuffled[:0].ravel())
+        return Order(generator.permuted(np.tile(np.arange(n_rows, dtype=kind), (epochs, 1)), axis=1).ravel())
     runs = generator.permutation(-(-n_rows // RUN)).astype(kind)
     dealt = (runs[:, None] * kind.type(RUN) + np.arange(RUN, dtype=kind)).ravel()
     if n_rows % RUN:
@@ -55,10 +48,7 @@ def random_order(n_rows: int, generator: np.random.Generator, bytes_per_row: int
 
     whole = n_rows - n_rows % POOL
     mixed = np.take(dealt[:whole].reshape(-1, POOL), generator.permutation(POOL), axis=1).ravel()
-    visit = np.concatenate([mixed, generator.permutation(dealt[whole:])])
-    if are_long(bytes_per_row):
-        return Order(visit, visit[ROWS_AHEAD:])
-    return Order(visit, dealt[POOL:] if 0 < bytes_per_row < LONG_ROW else dealt[:0])
+    return Order(np.concatenate([mixed, generator.permutation(dealt[whole:])]))
 
 
 def block_order(n_blocks: int, generator: np.random.Generator | None) -> list[int]:

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from novikoff.engine.jit import by_layout
-from novikoff.engine.prefetch import touch, touch_early
 
 # Sums may be reordered and fused, but NaN and infinities keep their meaning.
 REORDERED: Any = {"reassoc", "contract", "nsz"}
@@ -53,36 +52,6 @@ def _sparse_squares(X, row):
 squares = by_layout(_dense_squares, _sparse_squares, "<x, x>, in the fastest order.", fastmath=REORDERED)
 squares_in_column_order = by_layout(
     _dense_squares, _sparse_squares, "<x, x>, added up from the first column to the last."
-)
-
-
-def dense_careful_squares(X, row):
-    total = rest = 0.0
-    for j in range(X.shape[1]):
-        square = np.float64(X[row, j]) * X[row, j]
-        new_total = total + square
-        step = new_total - total
-        rest += (total - (new_total - step)) + (square - step)
-        total = new_total
-    return total + rest
-
-
-def _sparse_careful_squares(X, row):
-    total = rest = 0.0
-    for j in range(X.indptr[row], X.indptr[row + np.uint64(1)]):
-        square = np.float64(X.data[j]) * X.data[j]
-        new_total = total + square
-        step = new_total - total
-        rest += (total - (new_total - step)) + (square - step)
-        total = new_total
-    return total + rest
-
-
-careful_squares = by_layout(
-    dense_careful_squares,
-    _sparse_careful_squares,
-    "<x, x>, added up with what rounding loses (Knuth's two-sum): off by a unit or two in the last place at most, "
-    "and but for the rarest halves the same in every order.",
 )
 
 
@@ -192,41 +161,5 @@ unload = by_layout(
 )
 
 
-# Rows of so many bytes are loaded early, a few rows ahead. Shorter ones may come from anywhere long before they are
-# needed; of longer ones only the first lines would be late, and the memory sends the rest unasked.
+# The bytes of a row that is long, but not so long that a matrix of a thousand would leave the cache.
 LONG_ROW, LONGEST_ROW = 1 << 10, 1 << 14
-
-# How many rows ahead.
-ROWS_AHEAD = 4
-
-
-def are_long(bytes_per_row: int) -> bool:
-    """Whether rows of so many bytes are to be loaded a few rows ahead."""
-    return LONG_ROW <= bytes_per_row <= LONGEST_ROW
-
-
-def _dense_prefetch(X, row):
-    first = row * np.uint64(X.shape[1])
-    if X.shape[1] * X.itemsize < LONG_ROW:
-        for j in range(0, X.shape[1], 64 // X.itemsize):
-            touch(X, first + np.uint64(j))
-    else:
-        for j in range(0, X.shape[1], 64 // X.itemsize):
-            touch_early(X, first + np.uint64(j))
-
-
-def _sparse_prefetch(X, row):
-    first, last = X.indptr[row], X.indptr[row + np.uint64(1)]
-    if (last - first) * (X.data.itemsize + X.indices.itemsize) < LONG_ROW:
-        for j in range(first, last, 64 // X.data.itemsize):
-            touch(X.data, j)
-        for j in range(first, last, 64 // X.indices.itemsize):
-            touch(X.indices, j)
-    else:
-        for j in range(first, last, 64 // X.data.itemsize):
-            touch_early(X.data, j)
-        for j in range(first, last, 64 // X.indices.itemsize):
-            touch_early(X.indices, j)
-
-
-prefetch = by_layout(_dense_prefetch, _sparse_prefetch, "Ask the memory for a row that is needed soon.")

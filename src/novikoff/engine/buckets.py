@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novikoff.engine.jit import jit, part
-from novikoff.engine.prefetch import touch
 
 BLANK = ord(" ")
 
@@ -32,9 +31,6 @@ NO_WORD = 2**62
 # the last row modulo this; all together one line of the cache.
 ONE_ROW = 2**32
 LINE = 8
-
-# How many occurrences ahead memory is asked for a slot.
-SOON = 16
 
 # Up to so many numbers, sorting by comparing neighbours is fastest; more are sorted by digits of so many bits.
 FEW = 24
@@ -114,19 +110,6 @@ def find_words(text: Any, ends: Any, n_buckets: Any, found: Any) -> Any:
     return count
 
 
-@jit(work=lambda text, ends, keys: BYTE * (int(ends[-1]) - int(ends[0])))
-def fill_keys(text: Any, ends: Any, keys: Any) -> None:
-    """The key of every word or pair, of which the i-th is text[ends[i]:ends[i + 1]]."""
-    for i in range(keys.size):
-        crc, kind = ALL_ONES, 0
-        for place in range(ends[i], ends[i + 1]):
-            letter = np.int64(text[place])
-            crc = CRC[(crc ^ letter) & 255] ^ (crc >> 8)
-            if letter == BLANK:
-                kind = PAIRS
-        keys[i] = (crc ^ ALL_ONES) + kind
-
-
 class Kept(NamedTuple):
     """Some words of every bucket that has any, in the order in which they came.
 
@@ -171,9 +154,6 @@ def keep_words(found: Any, lowest: Any, first_row: Any, kept: Any, n_slots: Any,
     """
     different = 0
     for number in range(found.rows.size):
-        soon = found.buckets[min(number + SOON, found.rows.size - 1)] - lowest
-        if 0 <= soon < kept.slots.size:
-            touch(kept.lines, (np.int64(kept.slots[soon]) - 1) * LINE)
         bucket = found.buckets[number] - lowest
         if not 0 <= bucket < kept.slots.size:
             continue
@@ -279,10 +259,6 @@ def features_of(
     while number < rows.size:
         row, first = rows[number], filled
         while number < rows.size and rows[number] == row:
-            soon = found.buckets[min(number + SOON, rows.size - 1)]
-            touch(features.firsts, np.int64(soon))
-            soon = found.buckets[min(number + SOON // 2, rows.size - 1)]
-            touch(features.keys, np.int64(features.firsts[soon]))
             bucket = found.buckets[number]
             feature, stop = features.firsts[bucket], features.firsts[bucket + 1]
             key = found.keys[number]

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from novikoff.engine.access import distance, dot_in_column_order, load, squares_in_column_order, unload
+from novikoff.engine.access import distance, dot_in_column_order, load, unload
 from novikoff.engine.jit import jit, part
 from novikoff.engine.rule import is_added
 
@@ -55,13 +55,6 @@ def fill_products(left: Any, right: Any, w: Floats, products: Floats) -> None:
         for i in range(products.shape[0]):
             products[i, k] = dot_in_column_order(left, np.uint64(i), w)
         unload(right, np.uint64(k), w)
-
-
-@jit
-def fill_squares(X: Any, squares: Floats) -> None:
-    """The squared length of every row."""
-    for i in range(squares.size):
-        squares[i] = squares_in_column_order(X, np.uint64(i))
 
 
 @jit(work=lambda left, right, distances: distances.size * _width(left))

@@ -25,9 +25,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from novikoff.engine.access import add, add_twice, dot, is_whole, prefetch, squares
+from novikoff.engine.access import add, add_twice, dot, dot_in_column_order, is_whole, squares
 from novikoff.engine.jit import jit, part
-from novikoff.engine.rounding import WHOLE_UP_TO
 from novikoff.engine.rule import is_added
 from novikoff.engine.scoring import (
     TINY,
@@ -72,24 +71,16 @@ def longest_row(X, n_rows, constant, slack):
     """The largest squared length of a folded row, never below the exact value, and the first row without a finite one.
 
     `slack` bounds the relative error of a sum in the fastest order; only rows that could be the longest are added up
-    with care. Where one could, the next one is added up that way at once: rows of unit length all could. Whole numbers
-    have exact sums in any order, so a row of them that is as long as the longest so far is no longer than that. Without
-    a row that is not finite, the second number is `n_rows`.
+    with care. Without a row that is not finite, the second number is `n_rows`.
     """
     longest = 0.0
-    with_care = False
     for i in range(n_rows):
         row = np.uint64(i)
-        square = folded_square(X, row, constant) if with_care else squares(X, row) + constant
+        square = squares(X, row) + constant
         if not square < np.inf:
             return longest, i
-        was_added_with_care, with_care = with_care, False
         if square >= longest * (1.0 - slack):
-            of_whole_numbers = square < WHOLE_UP_TO and is_whole(X, row)
-            if not (was_added_with_care or of_whole_numbers):
-                square = folded_square(X, row, constant)
-            longest = max(longest, square)
-            with_care = not of_whole_numbers
+            longest = max(longest, folded_square(X, row, constant))
     return longest, n_rows
 
 
@@ -149,7 +140,7 @@ def binary_epoch(X, y, order, rule, lengths, clock, updates, w, drift, found):
     """Visit the rows in the given order; add a mistake or a narrow example, with its sign, to the weights.
 
     Stops early when `found`, which receives the updates, is full. `clock` and `updates` count what went before;
-    `order.soon[step]` is a row to load while `order.visit[step]` is learned; an empty `drift` means no average.
+    An empty `drift` means no average.
     `lengths` has the squared length of every row while R may grow, and is empty else. A label is the sign of an
     example, times its weight if it has one. Returns the number of examples seen and of updates made.
     """
@@ -160,8 +151,6 @@ def binary_epoch(X, y, order, rule, lengths, clock, updates, w, drift, found):
         return 0, 0
     for step in range(order.visit.size):
         row = np.uint64(order.visit[step])
-        if step < order.soon.size:
-            prefetch(X, np.uint64(order.soon[step]))
         if lengths.size > 0:
             longest = max(longest, lengths[row])
         threshold = rule.lead * longest
@@ -201,8 +190,6 @@ def multiclass_epoch(X, y, order, rule, lengths, clock, updates, W, drift, found
         return 0, 0
     for step in range(order.visit.size):
         row = np.uint64(order.visit[step])
-        if step < order.soon.size:
-            prefetch(X, np.uint64(order.soon[step]))
         if lengths.size > 0:
             longest = max(longest, lengths[row])
         threshold = rule.lead * (2.0 * longest)
@@ -279,7 +266,7 @@ def binary_votes(replay, products, X, constant, w, votes):
         if closest <= replay.doubts[k]:
             for i in range(votes.size):
                 if abs(scores[i]) <= replay.doubts[k]:
-                    score = deciding_dot(X, np.uint64(i), w) + constant * w[bias]
+                    score = dot_in_column_order(X, np.uint64(i), w) + constant * w[bias]
                     if (score >= 0.0) != (scores[i] >= 0.0):
                         votes[i] += 2.0 * life if score >= 0.0 else -2.0 * life
 

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from novikoff.engine.access import ROWS_AHEAD, are_long
 from novikoff.engine.csr import as_csr, check_structure
 from novikoff.engine.csr import without_repeats as without_repeats
 from novikoff.engine.linear import count_rows_without_repeats, count_whole_rows, fill_folded_squares, longest_row
@@ -58,17 +57,15 @@ class Rows:
         return isinstance(self.matrix, Csr)
 
     @property
-    def ahead(self) -> int:
-        """How many rows ahead to load one, where they are read from the first to the last.
-
-        0 but for long sparse rows: dense ones, and short ones, the memory sends unasked.
-        """
-        return ROWS_AHEAD if self.is_sparse and are_long(self.bytes_per_row) else 0
-
-    @property
     def entries(self) -> NDArray[Any]:
         """All coordinates that are stored."""
         return self.matrix.data if self.is_sparse else self.matrix
+
+    @property
+    def in_float64(self) -> Any:
+        """What a kernel takes that is compiled for float64 alone: a copy unless the numbers are."""
+        numbers = _read_only(self.entries.astype(np.float64, copy=False))
+        return self.matrix._replace(data=numbers) if self.is_sparse else numbers
 
     @property
     def n_entries(self) -> int:

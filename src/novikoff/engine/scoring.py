@@ -8,13 +8,10 @@ import numpy as np
 
 from novikoff.engine.access import (
     REORDERED,
-    careful_squares,
-    dense_careful_squares,
     dense_dot,
     dot,
     dot_in_column_order,
     is_whole,
-    prefetch,
 )
 from novikoff.engine.jit import by_layout, jit, part
 from novikoff.engine.rounding import OUTWARDS, UNIT_ROUNDOFF, WHOLE_UP_TO
@@ -70,11 +67,11 @@ deciding_dot = by_layout(
 
 
 @part
-def careful_sum_of_squares(X, places):
-    """The sum of the squares of some entries, and what rounding lost of it (Knuth's two-sum)."""
+def careful_sum_of_squares(values):
+    """The sum of the squares of some numbers, and what rounding lost of it (Knuth's two-sum)."""
     total = rest = 0.0
-    for j in places:
-        square = np.float64(X.data[j]) * X.data[j]
+    for value in values:
+        square = np.float64(value) * value
         new_total = total + square
         step = new_total - total
         rest += (total - (new_total - step)) + (square - step)
@@ -82,24 +79,29 @@ def careful_sum_of_squares(X, places):
     return total, rest
 
 
+def _dense_deciding_squares(X, row):
+    total, rest = careful_sum_of_squares(X[row])
+    return total + rest
+
+
 def _sparse_deciding_squares(X, row):
-    if is_ascending(X, row):
-        return careful_squares(X, row)
-    # Both parts together are off by n^2 u^2 at most (Ogita, Rump and Oishi 2005): hardly ever does the order decide how
-    # they are rounded in the end.
-    first, last = X.indptr[row], X.indptr[row + np.uint64(1)]
-    total, rest = careful_sum_of_squares(X, range(first, last))
-    size = np.float64(last - first)
-    error = 8.0 * (size * UNIT_ROUNDOFF) * (size * UNIT_ROUNDOFF) * total
-    if total + (rest - error) != total + (rest + error):
-        total, rest = careful_sum_of_squares(X, column_order(X, row))
+    first, last = np.int64(X.indptr[row]), np.int64(X.indptr[row + np.uint64(1)])
+    total, rest = careful_sum_of_squares(X.data[first:last])
+    if not is_ascending(X, row):
+        # Both parts together are off by n^2 u^2 at most (Ogita, Rump and Oishi 2005): hardly ever does the order decide
+        # how they are rounded in the end.
+        size = np.float64(last - first)
+        error = 8.0 * (size * UNIT_ROUNDOFF) * (size * UNIT_ROUNDOFF) * total
+        if total + (rest - error) != total + (rest + error):
+            total, rest = careful_sum_of_squares(X.data[column_order(X, row)])
     return total + rest
 
 
 deciding_squares = by_layout(
-    dense_careful_squares,
+    _dense_deciding_squares,
     _sparse_deciding_squares,
-    "<x, x>, added up carefully from the first column to the last, in any order of storage.",
+    "<x, x>, added up from the first column to the last, in any order of storage, with what rounding loses: off by a "
+    "unit or two in the last place at most.",
     allocates=True,
 )
 
@@ -141,16 +143,14 @@ dot_and_size = by_layout(
 
 
 @jit
-def fill_signs(X, w, constant, roundoff, ahead, scores):
+def fill_signs(X, w, constant, roundoff, scores):
     """Score every row so that the signs are those of `fill_scores`; `roundoff` bounds the relative error of a sum.
 
-    So many rows `ahead`, one is loaded; 0 is none. Returns in how many rows the order of the sum could have decided.
+    Returns in how many rows the order of the sum could have decided.
     """
     bias, doubtful = constant * w[w.size - 1], 0
     for i in range(scores.size):
         row = np.uint64(i)
-        if ahead > 0 and i + ahead < scores.size:
-            prefetch(X, np.uint64(i + ahead))
         score, size = dot_and_size(X, row, w)
         score += bias
         if size > 0.0 and abs(score) <= roundoff * (size + abs(bias)) + TINY:
@@ -232,23 +232,6 @@ def _sparse_add_to_class(X, row, amount, constant, W, label):
 add_to_class = by_layout(_dense_add_to_class, _sparse_add_to_class, "W[label] <- W[label] + amount (x, constant).")
 
 
-def _dense_absolute(X, row):
-    total = 0.0
-    for j in range(X.shape[1]):
-        total += abs(X[row, j])
-    return total
-
-
-def _sparse_absolute(X, row):
-    total = 0.0
-    for j in range(X.indptr[row], X.indptr[row + np.uint64(1)]):
-        total += abs(X.data[j])
-    return total
-
-
-absolute = by_layout(_dense_absolute, _sparse_absolute, "The sum of |x_j|, in the fastest order.", fastmath=REORDERED)
-
-
 @part
 def best_other(scores, right):
     """The class with the highest score among all but the right one; the first of them if they tie."""
@@ -268,63 +251,10 @@ def has_a_match(scores, best, doubt):
     return False
 
 
-@jit(work=lambda X, W, constant, roundoff, scores: scores.shape[1] * (1 + (X[0] if isinstance(X, tuple) else X).size))
-def fill_winners(X, W, constant, roundoff, scores):
-    """Score every row for every class so that the best class is that of column order; `scores` is rows x classes.
-
-    `roundoff` times the sum of a row's entries, without signs, bounds the error of its scores. Returns in how many rows
-    the order of the sum could have decided.
-    """
-    doubtful = 0
-    for i in range(scores.shape[0]):
-        row = np.uint64(i)
-        class_scores(X, row, W, constant, scores[i])
-        best = best_other(scores[i], -1)
-        if has_a_match(scores[i], best, roundoff * (absolute(X, row) + constant) + TINY):
-            class_scores_in_column_order(X, row, W, constant, scores[i])
-            doubtful += 1
-    return doubtful
-
-
 # -- scores to look at, in column order -------------------------------------------------------------------------------
 
-HALF, LAST_HALF, LAST_DIGIT = np.uint64(32), np.uint64(2**32 - 1), np.uint64(255)
 
-
-@part
-def sort_entries(X, row, keys, others, counts):
-    """Sort the entries of a sparse row by columns; returns keys whose lower half is the place of an entry in the row.
-
-    Digit by digit of the columns, from the lowest (radix sort): many rows may have to be sorted, so it must be quick.
-    """
-    first, size = X.indptr[row], np.int64(X.indptr[row + np.uint64(1)] - X.indptr[row])
-    largest = np.uint64(0)
-    for t in range(size):
-        column = np.uint64(X.indices[first + np.uint64(t)])
-        largest = max(largest, column)
-        keys[t] = column << HALF | np.uint64(t)
-    shift = HALF
-    while largest > np.uint64(0):
-        for digit in range(256):
-            counts[digit] = 0
-        for t in range(size):
-            counts[keys[t] >> shift & LAST_DIGIT] += 1
-        before = 0
-        for digit in range(256):
-            size_of_digit = counts[digit]
-            counts[digit] = before
-            before += size_of_digit
-        for t in range(size):
-            digit = keys[t] >> shift & LAST_DIGIT
-            others[counts[digit]] = keys[t]
-            counts[digit] += 1
-        keys, others = others, keys
-        shift += np.uint64(8)
-        largest >>= np.uint64(8)
-    return keys
-
-
-def _dense_fill_scores(X, W, constant, widest, scores):
+def _dense_fill_scores(X, W, constant, scores):
     # For many classes four rows at a time, because each sum has to wait for its last step.
     n_rows, last = scores.shape[0], W.shape[1] - 1
     together = 0 if scores.shape[1] == 1 else n_rows - n_rows % 4
@@ -344,39 +274,19 @@ def _dense_fill_scores(X, W, constant, widest, scores):
         class_scores_in_column_order(X, np.uint64(i), W, constant, scores[i])
 
 
-def _sparse_fill_scores(X, W, constant, widest, scores):
-    keys, others = np.empty(widest, dtype=np.uint64), np.empty(widest, dtype=np.uint64)
-    counts = np.empty(256, dtype=np.int64)
-    last = W.shape[0] - 1
+def _sparse_fill_scores(X, W, constant, scores):
     for i in range(scores.shape[0]):
         row = np.uint64(i)
-        first, size = X.indptr[row], np.int64(X.indptr[row + np.uint64(1)] - X.indptr[row])
         if is_ascending(X, row):
-            if scores.shape[1] == 1:
-                total = 0.0
-                for j in range(first, first + np.uint64(size)):
-                    total += X.data[j] * W[X.indices[j], 0]
-                scores[i, 0] = total + constant * W[last, 0]
-            else:
-                class_scores(X, row, W, constant, scores[i])
-            continue
-        found = sort_entries(X, row, keys, others, counts)
-        for label in range(scores.shape[1]):
-            scores[i, label] = 0.0
-        for t in range(size):
-            place = first + (found[t] & LAST_HALF)
-            column, x = X.indices[place], X.data[place]
-            for label in range(scores.shape[1]):
-                scores[i, label] += x * W[column, label]
-        for label in range(scores.shape[1]):
-            scores[i, label] += constant * W[last, label]
+            class_scores(X, row, W, constant, scores[i])
+        else:
+            class_scores_in_column_order(X, row, W, constant, scores[i])
 
 
 _fill_scores = by_layout(_dense_fill_scores, _sparse_fill_scores, "As `fill_scores`.", allocates=True)
 
 
-@jit(work=lambda X, W, constant, widest, scores: scores.shape[1] * (1 + (X[0] if isinstance(X, tuple) else X).size))
-def fill_scores(X, W, constant, widest, scores):
-    """Score every row for every class, in column order; `scores` is rows x classes, and no row has more entries than
-    `widest`. One weight vector is one class."""
-    _fill_scores(X, W, constant, widest, scores)
+@jit(work=lambda X, W, constant, scores: scores.shape[1] * (1 + (X[0] if isinstance(X, tuple) else X).size))
+def fill_scores(X, W, constant, scores):
+    """Score every row for every class, in column order; `scores` is rows x classes. One weight vector is one class."""
+    _fill_scores(X, W, constant, scores)

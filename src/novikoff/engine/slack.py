@@ -9,10 +9,8 @@ order does not matter: rows are read as they lie in memory, on all cores. After 
 of the epoch in order. It scores only rows whose slack is exhausted, as `binary_epoch` would, and learns what that would
 learn: the same mistakes, the same bits.
 
-Rows whose slack is exhausted would be scored in every epoch from then on. So once many have been, the weights as they
-are are kept beside the earlier ones, and a row that is scored gets new slack, under the last weights that were kept:
-every row goes by one of these `ReferenceWeights`, and how far the weights have moved is known for each. After a few of
-them it is time to look ahead again.
+Rows whose slack is exhausted are scored in every epoch from then on. So once many have been, it is time to look ahead
+again.
 
 Where mistakes are too frequent for that to pay, `binary_epoch` does the work. Everything is decided by counts, so that
 a run takes the same way every time.
@@ -24,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from novikoff.engine.access import REORDERED, dot, prefetch, squares
+from novikoff.engine.access import REORDERED, dot, squares
 from novikoff.engine.jit import by_layout, jit, part
 from novikoff.engine.linear import Rule, Updates, add_example, binary_epoch, visited
 from novikoff.engine.rounding import UNIT_ROUNDOFF
@@ -44,12 +42,6 @@ SCATTERED, SHUFFLED = 5.0, 2.5
 # Fewer rows are not worth it, and for more the slacks would take too much memory.
 FEWEST_ROWS, MOST_ROWS = 1 << 13, 1 << 23
 
-# So many earlier weights are kept at most, and together they have no more numbers than the rows.
-MOST_STANDS = 4
-
-# So many steps ahead, a row that will be scored is loaded.
-SOON = 96
-
 # A squared length below may have lost digits.
 SHORTEST = 1e-280
 
@@ -58,34 +50,6 @@ OUTWARDS, INWARDS = 1.0 + 1e-9, 1.0 - 1e-6
 
 # What a float32 can hold without losing digits.
 LEAST_SLACK, MOST_SLACK = 1e-30, 1e38
-
-
-def _dense_two_dots_and_square(X, row, w, v):
-    first = second = square = 0.0
-    for j in range(X.shape[1]):
-        x = np.float64(X[row, j])
-        first += x * w[j]
-        second += x * v[j]
-        square += x * x
-    return first, second, square
-
-
-def _sparse_two_dots_and_square(X, row, w, v):
-    first = second = square = 0.0
-    for j in range(X.indptr[row], X.indptr[row + np.uint64(1)]):
-        x, column = np.float64(X.data[j]), X.indices[j]
-        first += x * w[column]
-        second += x * v[column]
-        square += x * x
-    return first, second, square
-
-
-two_dots_and_square = by_layout(
-    _dense_two_dots_and_square,
-    _sparse_two_dots_and_square,
-    "<x, w>, <x, v> and <x, x>, in the fastest order.",
-    fastmath=REORDERED,
-)
 
 
 def _dense_dot_and_square(X, row, w):
@@ -111,22 +75,18 @@ dot_and_square = by_layout(
 )
 
 
-class ReferenceWeights(NamedTuple):
-    """Earlier weights, a row each, their lengths, and how far the weights have moved since, no farther than that.
+class Slacks(NamedTuple):
+    """The slack of every row under earlier weights; `distance` says how far the weights have moved since.
 
-    Row i of the examples goes by `weights[by[i]]`, and has the slack `slack[i]` under them. What is `used` up of it is
-    how far the weights have moved, and what rounding may add, `roundoff` a unit of length. Rows that are scored go by
-    the `last` weights from then on.
+    `distance[0]` is that, or a little more, `distance[1]` has what rounding may add: what is used up of every slack.
+    `length` is that of the earlier weights, and `roundoff` the rounding of a unit of length.
     """
 
     weights: Floats
-    lengths: Floats
-    moved: Floats
-    used: Floats
-    by: NDArray[np.uint8]
+    length: float
+    distance: Floats
     slack: NDArray[np.float32]
     roundoff: float
-    last: int
 
 
 @part
@@ -154,53 +114,38 @@ def find_slack(X, y, constant, threshold, w, error, slack):
 
 
 @part
-def move(X, row, label, constant, now, stands):
-    """Let all stands know that the example is added to the weights, under which it has the score `now`."""
-    roundoff = stands.roundoff
+def move(X, row, label, constant, now, earlier):
+    """Note that the example is added to the weights, under which it has the score `now`."""
+    v, length, moved, roundoff = earlier.weights, earlier.length, earlier.distance[0], earlier.roundoff
     square = max(squares(X, row) + constant, SHORTEST)
-    for k in range(stands.lengths.size):
-        v, length, moved = stands.weights[k], stands.lengths[k], stands.moved[k]
-        then = dot(X, row, v) + constant * v[v.size - 1]
-        rounding = 4.0 * roundoff * (math.sqrt(square) * (length + moved) + square + moved * moved)
-        apart = moved * moved + 2.0 * label * (now - then) + square + rounding
-        moved = math.sqrt(max(apart, 0.0)) * (1.0 + roundoff) + roundoff * (length + moved)
-        stands.moved[k] = moved
-        stands.used[k] = moved + roundoff * (length + moved)
+    then = dot(X, row, v) + constant * v[v.size - 1]
+    rounding = 4.0 * roundoff * (math.sqrt(square) * (length + moved) + square + moved * moved)
+    apart = moved * moved + 2.0 * label * (now - then) + square + rounding
+    moved = math.sqrt(max(apart, 0.0)) * (1.0 + roundoff) + roundoff * (length + moved)
+    earlier.distance[0], earlier.distance[1] = moved, moved + roundoff * (length + moved)
 
 
 @jit(work=visited)
-def binary_steps(X, y, order, rule, clock, updates, stands, most, w, drift, found):
-    """As `binary_epoch`, but rows are passed over that have slack, and those that are scored get new slack, under the
-    last stand.
+def binary_steps(X, y, order, rule, clock, updates, earlier, most, w, drift, found):
+    """As `binary_epoch`, but rows are passed over that have slack.
 
     Stops also when `most` rows have been scored. Returns the number of steps, of updates, and of rows that were scored.
     """
     bias = w.size - 1
     made = scored = 0
-    threshold, last = rule.lead * rule.longest, stands.last
-    v, error = stands.weights[last], stands.roundoff * stands.lengths[last]
+    threshold = rule.lead * rule.longest
     for step in range(order.visit.size):
-        if step + SOON < order.visit.size:
-            soon = np.uint64(order.visit[step + SOON])
-            if stands.slack[soon] <= stands.used[stands.by[soon]]:
-                prefetch(X, soon)
         row = np.uint64(order.visit[step])
-        if stands.slack[row] > stands.used[stands.by[row]]:
+        if earlier.slack[row] > earlier.distance[1]:
             continue
         scored += 1
         label = y[row]
-        if stands.by[row] == last:
-            score = dot(X, row, w) + rule.constant * w[bias]
-        else:
-            now, then, square = two_dots_and_square(X, row, w, v)
-            score, then = now + rule.constant * w[bias], then + rule.constant * v[bias]
-            stands.slack[row] = slack_of(label * then, square + rule.constant, threshold, error)
-            stands.by[row] = last
+        score = dot(X, row, w) + rule.constant * w[bias]
         doubt = rule.doubt * math.sqrt(updates + made) + TINY
         if abs(label * score) <= doubt or abs(label * score - threshold) <= doubt:
             score = deciding_dot(X, row, w) + rule.constant * w[bias]
         if is_added(label * score, threshold, rule.ties_are_mistakes, label > 0):
-            move(X, row, label, rule.constant, score, stands)
+            move(X, row, label, rule.constant, score, earlier)
             add_example(X, row, label, rule, clock + step, w, drift)
             found.at[made] = step
             found.narrow[made] = label * score > 0.0
@@ -223,8 +168,7 @@ class Ahead:
         pays = not weighted and rows.n_rows >= FEWEST_ROWS and n_rows_in_all <= MOST_ROWS
         self.limit = rows.n_rows // RARE if pays else -1
         self.made, self.cost, self.looks_ahead = rows.n_rows, 0.0, False
-        self.most_stands = max(1, min(MOST_STANDS, rows.n_entries // (rows.n_columns + 1)))
-        self.stands: ReferenceWeights | None = None
+        self.earlier: Slacks | None = None
         self.left = 0
         self.threshold = 0.0
 
@@ -234,13 +178,12 @@ class Ahead:
             self.looks_ahead = self.made <= self.limit
         elif self.cost > self.dear:
             self._give_up()
-        elif self.stands is not None:
-            for k in range(len(self.stands.weights)):
-                self._measure(k, w)
+        elif self.earlier is not None:
+            self._measure(self.earlier, w)
         self.made, self.cost = 0, 0.0
 
     def _give_up(self) -> None:
-        self.looks_ahead, self.limit, self.stands = False, self.made // 2, None
+        self.looks_ahead, self.limit, self.earlier = False, self.made // 2, None
 
     def epoch(
         self,
@@ -261,8 +204,9 @@ class Ahead:
         while seen < order.visit.size and made < found.at.size:
             left, counts, own = _behind(order, seen), (clock + seen, updates + made), (w, drift, _behind(found, made))
             if self.looks_ahead and not lengths.size:  # while R may grow, a threshold may, too
-                stands = self._stands(X, y, rule.constant, threshold, w)
-                done, new, scored = binary_steps(X, y, left, rule, *counts, stands, self.left, *own)
+                if self.earlier is None or self.threshold != threshold or self.left <= 0:
+                    self.earlier = self._looked(X, y, rule.constant, threshold, w)
+                done, new, scored = binary_steps(X, y, left, rule, *counts, self.earlier, self.left, *own)
                 self._count(scored)
             else:
                 done, new = binary_epoch(X, y, left, rule, lengths, *counts, *own)
@@ -277,51 +221,25 @@ class Ahead:
         if self.cost > 2.0 * self.dear:
             self._give_up()
 
-    def _stands(self, X: Any, y: NDArray[Any], constant: float, threshold: float, w: Floats) -> ReferenceWeights:
-        """The stands to go by: with the weights as they are among them, if many rows were scored since the last."""
-        if self.stands is None or self.threshold != threshold:
-            return self._looked(X, y, constant, threshold, w)
-        if self.left > 0:
-            return self.stands
-        if self.stands.last + 1 == self.most_stands:
-            return self._looked(X, y, constant, threshold, w)
-        self._stand(self.stands.last + 1, w)
-        return self.stands
-
-    def _looked(self, X: Any, y: NDArray[Any], constant: float, threshold: float, w: Floats) -> ReferenceWeights:
+    def _looked(self, X: Any, y: NDArray[Any], constant: float, threshold: float, w: Floats) -> Slacks:
         """Find the slack of every row under the weights as they are."""
-        if self.stands is None:
-            lengths, moved, used = np.zeros((3, self.most_stands))
-            by, slack = np.empty(self.n_rows, dtype=np.uint8), np.empty(self.n_rows, dtype=np.float32)
-            weights = np.zeros((self.most_stands, len(w)))
-            self.stands = ReferenceWeights(weights, lengths, moved, used, by, slack, self.roundoff, 0)
-        self.stands.by[:] = 0
-        self._stand(0, w)
-        self.threshold = threshold
-        slack, error = self.stands.slack, self.roundoff * float(self.stands.lengths[0])
-        find = find_slack.for_parts(self.n_entries)
+        slack = np.empty(self.n_rows, dtype=np.float32) if self.earlier is None else self.earlier.slack
+        earlier = Slacks(w.copy(), float(np.linalg.norm(w)) * OUTWARDS, np.zeros(2), slack, self.roundoff)
+        self._measure(earlier, w)
+        self.threshold, self.left = threshold, max(1, int(self.n_rows / SCATTERED))
+        error, find = self.roundoff * earlier.length, find_slack.for_parts(self.n_entries)
 
         def work(start: int, stop: int) -> None:
-            find(span(X, start, stop), y[start:stop], constant, threshold, w, error, slack[start:stop])
+            find(span(X, start, stop), y[start:stop], constant, threshold, earlier.weights, error, slack[start:stop])
 
         over_rows(work, self.n_rows, self.n_entries)
         self.cost += self.n_rows
-        return self.stands
+        return earlier
 
-    def _stand(self, k: int, w: Floats) -> None:
-        """Let the weights as they are be a stand, the last one."""
-        assert self.stands is not None
-        self.stands = self.stands._replace(last=k)
-        self.stands.weights[k], self.stands.lengths[k] = w, float(np.linalg.norm(w)) * OUTWARDS
-        self.left = max(1, int(self.n_rows / SCATTERED))
-        self._measure(k, w)
-
-    def _measure(self, k: int, w: Floats) -> None:
-        """How far the weights have moved since a stand."""
-        assert self.stands is not None
-        moved, length = float(np.linalg.norm(w - self.stands.weights[k])) * OUTWARDS, float(self.stands.lengths[k])
-        self.stands.moved[k] = moved
-        self.stands.used[k] = moved + self.roundoff * (length + moved)
+    def _measure(self, earlier: Slacks, w: Floats) -> None:
+        """How far the weights have moved."""
+        moved = float(np.linalg.norm(w - earlier.weights)) * OUTWARDS
+        earlier.distance[:] = moved, moved + self.roundoff * (earlier.length + moved)
 
 
 def _behind(arrays: Any, count: int) -> Any:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +23,6 @@ from novikoff.engine.buckets import (
     Kept,
     copy_words,
     features_of,
-    fill_keys,
     find_words,
     keep_words,
     room_for_words,
@@ -84,12 +84,7 @@ def keys_of(words: Sequence[str]) -> NDArray[np.int64]:
     >>> [(key % PAIRS, key >= PAIRS) for key in keys_of(["a", "a b"]).tolist()]
     [(3904355907, False), (2154585299, True)]
     """
-    import pyarrow as pa
-
-    text, ends = _bytes(pa.array(words, pa.string()))
-    keys = np.empty(len(words), dtype=np.int64)
-    fill_keys(text, ends, keys)
-    return keys
+    return np.array([crc32(word.encode()) + PAIRS * (" " in word) for word in words], dtype=np.int64)
 
 
 def features_by_row(column: "pa.Array", n_buckets: int, known: Features) -> tuple[Numbers, Numbers, Numbers, int]:

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from novikoff.data.narrow import FEW, narrow, used_columns
 from novikoff.engine.csr import as_csr, without_repeats
-from novikoff.engine.gram import fill_distances, fill_products, fill_squares
+from novikoff.engine.descent import squared_lengths
+from novikoff.engine.gram import fill_distances, fill_products
 from novikoff.engine.rounding import UNIT_ROUNDOFF
 from novikoff.engine.rows import Rows, as_rows, longest_square
 from novikoff.say.words import kernel_in_words
@@ -38,7 +39,7 @@ class Vectors:
     def of(cls, X: Any) -> Self:
         rows = as_rows(X)
         squares = np.empty(rows.n_rows)
-        fill_squares(rows.matrix, squares)
+        squared_lengths(rows.in_float64, 0.0, squares)
         return cls(rows, squares)
 
     def __len__(self) -> int:
@@ -280,7 +281,7 @@ class KernelFunction:
             return values
         values = np.empty((len(left), len(right)))
         if self.form == "laplacian":
-            fill_distances(left.rows.matrix, right.rows.matrix, values)
+            fill_distances(left.rows.in_float64, right.rows.in_float64, values)
             return np.exp(np.multiply(values, -self.gamma, out=values), out=values)
         if in_column_order or left.rows.is_sparse:
             _fill_products(left.rows, right.rows, values)
@@ -317,7 +318,7 @@ def _fill_products(left: Rows, right: Rows, values: Floats) -> None:
     if left.is_sparse and right.is_sparse and left.n_columns > FEW:
         columns = used_columns([right])  # what the left has elsewhere meets a 0
         left, right = narrow(left, columns), narrow(right, columns)
-    fill_products(left.matrix, right.matrix, np.zeros(left.n_columns), values)
+    fill_products(left.in_float64, right.in_float64, np.zeros(left.n_columns), values)
 
 
 def _power(values: Floats, degree: int) -> Floats:

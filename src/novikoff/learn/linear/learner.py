@@ -154,10 +154,8 @@ class LinearLearner(Learner):
             lengths = self._lengths(block)
         block = self._narrowed(block)
         rows, generator = block.rows, self.generator
-        if generator is None:
-            order = given_order(rows.n_rows, rows.ahead, epochs)
-        else:
-            order = random_order(rows.n_rows, generator, rows.bytes_per_row, epochs)
+        n_rows = rows.n_rows
+        order = random_order(n_rows, generator, epochs) if generator else given_order(n_rows, epochs)
         return self._visit(block, order, lengths, watch)
 
     def _lengths(self, block: Block) -> NDArray[np.float64]:
@@ -193,7 +191,7 @@ class LinearLearner(Learner):
             visit = order.visit[steps]
             found = Updates(at[: watch.patience(memory, STEPS_PER_CALL)], narrow, rivals)
             rule = rule._replace(longest=self.so_far)
-            task = (rows.matrix, signs, Order(visit, order.soon[steps]), rule, lengths, memory.examples, memory.updates)
+            task = (rows.matrix, signs, Order(visit), rule, lengths, memory.examples, memory.updates)
             if binary:
                 seen, made = ahead.epoch(*task, weights, drift, found)
             else:

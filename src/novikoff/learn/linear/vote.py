@@ -99,10 +99,10 @@ def votes(
         products = _products(ballot.support, part) + constant
         count = counts[start : start + part.n_rows]
         if binary:
-            binary_votes(replay, products, part.matrix, constant, np.zeros(rows.n_columns + 1), count)
+            binary_votes(replay, products, part.in_float64, constant, np.zeros(rows.n_columns + 1), count)
         else:
             shape = (rows.n_columns + 1, n_classes) if part.is_sparse else (n_classes, rows.n_columns + 1)
-            multiclass_votes(replay, products, part.matrix, constant, np.zeros(shape), count)
+            multiclass_votes(replay, products, part.in_float64, constant, np.zeros(shape), count)
     return counts / examples
 
 
@@ -118,7 +118,7 @@ def _replay(
         amounts = np.where(mistakes.right == 1, amounts, -amounts)
     lives = np.diff(mistakes.times, prepend=0, append=examples).astype(np.float64)
     which = mistakes.rows.astype(np.uint64)
-    return Replay(ballot.support.matrix, which, mistakes.right, mistakes.wrong, amounts, lives, doubts)
+    return Replay(ballot.support.in_float64, which, mistakes.right, mistakes.wrong, amounts, lives, doubts)
 
 
 def _doubts(ballot: Ballot, rows: Rows, constant: float, lead: float) -> NDArray[np.float64]:
