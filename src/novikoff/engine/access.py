@@ -159,7 +159,3 @@ def _sparse_unload(X, row, w):
 unload = by_layout(
     _dense_unload, _sparse_unload, "w <- 0, after `load`; a dense row need not go, since the next fills all of w."
 )
-
-
-# The bytes of a row that is long, but not so long that a matrix of a thousand would leave the cache.
-LONG_ROW, LONGEST_ROW = 1 << 10, 1 << 14

@@ -53,29 +53,6 @@ def descend(
     return shortfall, excess
 
 
-@jit(work=lambda G, order, alpha, products: order.size * products.size)
-def descend_by_products(G: Floats, order: Numbers, alpha: Floats, products: Floats) -> tuple[float, float]:
-    """As `descend`, from the products of the points with each other alone; `products` is G alpha."""
-    shortfall, excess = 0.0, 0.0
-    for i in order:
-        if not G[i, i] > 0.0:
-            continue
-        gap = 1.0 - products[i]
-        if gap > 0.0:
-            shortfall = max(shortfall, gap)
-        elif alpha[i] == 0.0:
-            continue
-        else:
-            excess = max(excess, -gap)
-        new = max(0.0, alpha[i] + gap / G[i, i])
-        amount = new - alpha[i]
-        alpha[i] = new
-        if amount != 0.0:
-            for j in range(products.size):
-                products[j] += amount * G[i, j]
-    return shortfall, excess
-
-
 # -- many classes: Kesler's points, without writing them out ---------------------------------------------------------
 
 

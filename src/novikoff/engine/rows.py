@@ -39,7 +39,7 @@ class Csr(NamedTuple):
 class Rows:
     """Examples, ready for the kernels.
 
-    `matrix` is what a kernel takes, `widest` the most entries that a row has, `bytes_per_row` what reading one costs.
+    `matrix` is what a kernel takes, `widest` the most entries that a row has.
     The entries of sparse rows are in `ascending` columns, each once, unless somebody asked for rows as they are: then
     they may be in any order, and may have `repeats`.
     """
@@ -48,7 +48,6 @@ class Rows:
     n_rows: int
     n_columns: int
     widest: int
-    bytes_per_row: int
     ascending: bool = True
     repeats: bool = False
 
@@ -167,7 +166,7 @@ def as_rows(X: Any, *, any_order: bool = False) -> Rows:
     array = _as_floats(array)
     array = _read_only(np.require(array, requirements=["C", "A"]))
     n_rows, n_columns = array.shape
-    return Rows(array, n_rows, n_columns, n_columns, n_columns * array.itemsize)
+    return Rows(array, n_rows, n_columns, n_columns)
 
 
 def _from_scipy(X: Any, any_order: bool) -> Rows:
@@ -193,9 +192,8 @@ def csr_rows(data: NDArray[Any], indices: NDArray[Any], indptr: NDArray[Any], n_
     """Compressed sparse rows that are in order already: unsigned indices and pointers of one type, floats as data."""
     n_rows = len(indptr) - 1
     widest = int(np.diff(indptr).max()) if n_rows else 0
-    bytes_per_row = (data.nbytes + indices.nbytes) // max(n_rows, 1)
     matrix = Csr(_read_only(np.require(data, requirements=["C", "A"])), _read_only(indices), _read_only(indptr))
-    return Rows(matrix, n_rows, n_columns, widest, bytes_per_row)
+    return Rows(matrix, n_rows, n_columns, widest)
 
 
 def _as_floats(array: NDArray[Any]) -> NDArray[Any]:
