@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, settings
 
 from novikoff.engine.jit import patience
 from tests.clock import Clock
+from tests.draws import draws
 
 # CI draws the same examples every time, so that it fails for a change and not by chance; everybody else draws new ones,
 # and keeps those that fail with @example. Kernels compile on first use, and machines are busy: there is no deadline.
@@ -15,7 +16,7 @@ settings.register_profile(
     "novikoff",
     deadline=None,
     derandomize=bool(os.environ.get("CI")),
-    max_examples=30,
+    max_examples=draws(30),
     print_blob=True,
     suppress_health_check=[HealthCheck.too_slow],
 )

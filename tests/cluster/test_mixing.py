@@ -14,6 +14,7 @@ from novikoff.cluster.rounds import largest_step
 from novikoff.prove.run.steps import Vectors
 from novikoff.prove.separable.points import Points
 from tests.cluster.files import rows, write
+from tests.draws import draws
 
 WHOLE = st.integers(-6, 6).map(float)
 
@@ -83,7 +84,7 @@ def in_shards(draw):
 
 @pytest.mark.parametrize("lead", [0.0, 0.5])
 @pytest.mark.parametrize("mixing", ["uniform", "adaptive"])
-@settings(max_examples=30)
+@settings(max_examples=draws(30))
 @given(data=in_shards())
 def test_mixing_is_a_ten_line_loop_and_k_never_exceeds_the_bound(tmp_path_factory, mixing, lead, data):
     shards, plane = data
@@ -163,7 +164,7 @@ def test_a_round_that_changes_nothing_is_an_obstruction(tmp_path):
 
 
 @pytest.mark.parametrize("mixing", ["uniform", "adaptive"])
-@settings(max_examples=30)
+@settings(max_examples=draws(30))
 @given(
     arrays(float, (12, 2), elements=WHOLE),
     st.lists(st.sampled_from([-1.0, 1.0]), min_size=12, max_size=12),

@@ -14,6 +14,7 @@ from novikoff.cluster import Local, certify, check, fit
 from novikoff.data import read
 from novikoff.prove.separable.search import working_set
 from tests.cluster.files import rows, write, write_all
+from tests.draws import draws
 from tests.prove.separable.certificates import forged
 
 
@@ -57,7 +58,7 @@ def test_many_classes_and_no_bias(tmp_path, memory):
         check(ours, pattern)
 
 
-@settings(max_examples=40)
+@settings(max_examples=draws(40))
 @given(
     arrays(float, st.tuples(st.integers(4, 20), st.just(2)), elements=st.integers(-3, 3).map(float)),
     st.data(),

@@ -12,6 +12,7 @@ from novikoff.features import examples as filling
 from novikoff.features.examples import cached
 from novikoff.learn.linear.files import learn_from
 from novikoff.prove.separable.search.certify import certify
+from tests.draws import draws
 
 FORMS = {"dense": np.asarray, "csr": sparse.csr_array}
 NAMES = np.array(["no", "yes", "maybe", "never"])
@@ -78,7 +79,7 @@ def test_every_form_has_the_same_rows_and_labels(form, seed, n_classes, size, so
         assert labels.tolist() == y.tolist()
 
 
-@settings(max_examples=10)
+@settings(max_examples=draws(10))
 @given(seed=st.integers(0, 99), n_classes=st.integers(2, 4))
 def test_every_form_is_learned_and_certified_alike(seed, n_classes):
     X, y = drawn(seed, n_classes, 20)

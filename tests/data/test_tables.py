@@ -21,6 +21,7 @@ from novikoff.data.delimited import end_of_records
 from novikoff.data.tables import joined_type
 from tests.cars import CARS, N_CARS
 from tests.cli.calling import environment
+from tests.draws import draws
 
 VALUES = st.text(alphabet='ab1.",;\n\r é', max_size=6)
 MISSING = {"", "NA"}
@@ -61,7 +62,7 @@ def test_the_cars_are_read_as_they_are_written(folder, block_bytes):
     assert np.concatenate([records.labels for records in reader]).tolist() == [car["sport"] for car in truth]
 
 
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=draws(30))
 @given(st.lists(st.tuples(VALUES, VALUES), min_size=1, max_size=12), st.integers(1, 40))
 def test_blocks_of_any_size_hold_what_the_csv_module_reads(folder, rows, block_bytes):
     path = written(folder, "any.csv", as_csv([("one", "two"), *rows, ("x", "y")]))
@@ -74,7 +75,7 @@ CELLS = st.sampled_from(["", "NA", "1", "-7", "2.5", "1e3", "9999999999999999999
 CELLS |= st.sampled_from(["2020-01-01", "2020-01-01 12:00:00", "12:30:00", "nan", "inf", "0x1F", " 1", "1 "])
 
 
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=draws(30))
 @given(st.lists(st.tuples(CELLS, CELLS), min_size=1, max_size=12), st.integers(1, 60))
 def test_types_and_records_do_not_depend_on_the_size_of_the_blocks(folder, rows, block_bytes):
     path = written(folder, "types.csv", "a,b\n" + "".join(f"{a},{b}\n" for a, b in rows))
@@ -89,7 +90,7 @@ def test_hexadecimal_numbers_are_words(folder, block_bytes):
     assert read(path, block_bytes=block_bytes).column_types == {"a": "string", "b": "int64"}
 
 
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=draws(30))
 @given(st.lists(CELLS, min_size=1, max_size=6), st.lists(CELLS, min_size=1, max_size=6))
 def test_two_files_are_read_as_one(folder, one, two):
     table = "a,k\n{}"
@@ -115,7 +116,7 @@ def last_record_end(text):
     return end
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=draws(100))
 @given(st.text(alphabet='a,"\n', max_size=30))
 def test_a_block_ends_where_its_last_record_ends(text):
     assert end_of_records(text.encode(), ",") == last_record_end(text)
@@ -265,7 +266,7 @@ JSON_CELLS = st.none() | st.integers(-(2**70), 2**70) | st.floats(allow_nan=Fals
 JSON_WORDS = st.none() | st.text(max_size=4) | st.just("2020-01-01")
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=draws(40))
 @given(st.lists(st.tuples(JSON_CELLS, JSON_WORDS), min_size=1, max_size=8), st.integers(1, 60))
 def test_json_lines_do_not_depend_on_the_size_of_the_blocks(folder, rows, block_bytes):
     lines = [json.dumps({"n": n, "w": w} if n is not None else {"w": w}, ensure_ascii=False) for n, w in rows]

@@ -16,8 +16,9 @@ from novikoff.engine.viterbi import Scratch, Weights, best_path
 from novikoff.features.tokens import Tokens
 from novikoff.learn.chain.space import best_label_sequences, label_tokens
 from tests.chains import OUTSIDE, ranked_paths
+from tests.draws import draws
 
-SETTINGS = settings(deadline=None, max_examples=30)
+SETTINGS = settings(deadline=None, max_examples=draws(30))
 
 
 @st.composite
@@ -96,7 +97,7 @@ def full_search(emissions, table, tokens, gold, cost):
 @pytest.mark.parametrize("layout", ["dense", "sparse"])
 @pytest.mark.parametrize("forbidden", ["none", "some", "most"])
 @given(seed=st.integers(0, 2**32), n_labels=st.integers(1, 70), cost=st.sampled_from([0.0, 1.0, 0.3]))
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=draws(30))
 def test_nothing_is_left_out_that_matters_to_a_full_search(layout, forbidden, seed, n_labels, cost):
     rng = np.random.default_rng(seed)
     width, length, spread = 6, int(rng.integers(1, 9)), rng.choice([0.25, 1.0, 8.0])
@@ -128,7 +129,7 @@ def test_compiled_or_interpreted_on_one_thread_or_two_the_labels_are_the_same(n_
 
 
 @given(seed=st.integers(0, 2**32), n_labels=st.integers(1, 40))
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=draws(30))
 def test_weights_of_touched_pairs_are_those_of_a_table(seed, n_labels):
     rng = np.random.default_rng(seed)
     emissions, drift, table = Emissions.none(8), np.zeros(FIRST_POOL), np.zeros((8, n_labels))

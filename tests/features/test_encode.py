@@ -23,6 +23,7 @@ from novikoff.features.numeric import Moments, Numeric
 from novikoff.features.scaling import RUN
 from novikoff.learn.linear.space import perceptron
 from tests.cars import CARS, N_CARS
+from tests.draws import draws
 
 ROWS = st.fixed_dictionaries(
     {
@@ -138,7 +139,7 @@ def test_an_encoding_survives_json_exactly(rows):
     assert np.array_equal(X, Z)
 
 
-@settings(max_examples=20)
+@settings(max_examples=draws(20))
 @given(st.integers(0, 999), st.lists(st.integers(1, 5000), min_size=1, max_size=5))
 def test_mean_and_deviation_depend_on_the_numbers_alone(seed, sizes):
     x = np.random.default_rng(seed).normal(1997, 3, 3 * RUN)

@@ -20,8 +20,9 @@ from novikoff.features.templates import (
 )
 from novikoff.features.tokens import as_columns
 from novikoff.learn.chain.tagger import learn_tagger
+from tests.draws import draws
 
-SETTINGS = settings(deadline=None, max_examples=40)
+SETTINGS = settings(deadline=None, max_examples=draws(40))
 TEMPLATES = [
     "w[0]",
     "w[-2]",

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from novikoff.features.tokens import AttributeIndex, expand
+from tests.draws import draws
 
 NAMES = st.text("abw:=\\ ", min_size=1, max_size=3)
 VALUES = st.one_of(
@@ -22,13 +23,13 @@ TOKENS = st.one_of(st.lists(NAMES, max_size=4), st.dictionaries(NAMES, VALUES, m
 
 
 @given(st.lists(TOKENS, max_size=4))
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=draws(60))
 def test_attributes_expand_as_in_crfsuite(tokens):
     assert [expand(token) for token in tokens] == pycrfsuite.ItemSequence(tokens).items()
 
 
 @given(st.lists(st.lists(TOKENS, max_size=3), min_size=1, max_size=4))
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=draws(50))
 def test_rows_hold_the_values_of_the_attributes(sequences):
     index, tokens = AttributeIndex.learn(sequences)
     names, rows = index.names(), tokens.rows.as_array()

@@ -21,6 +21,7 @@ from novikoff.keep import layout
 from novikoff.keep.models import load, load_plain, read_header
 from novikoff.keep.parameters import FunctionError
 from novikoff.keep.values import decode
+from tests.draws import draws
 from tests.keep import samples
 from tests.memory import FRUGAL
 
@@ -130,7 +131,7 @@ def test_any_other_bytes_are_an_error(content, path):
 
 
 @given(name=st.sampled_from(list(GOLDEN)), data=st.data())
-@settings(max_examples=60)
+@settings(max_examples=draws(60))
 def test_changed_bytes_with_a_right_checksum_harm_nobody(name, data, path):
     content = bytearray(GOLDEN[name])
     for _ in range(data.draw(st.integers(1, 4))):
@@ -175,7 +176,7 @@ def change_somewhere(data, value):
 
 
 @given(name=st.sampled_from(list(GOLDEN)), data=st.data())
-@settings(max_examples=80)
+@settings(max_examples=draws(80))
 def test_a_header_that_says_something_else_harms_nobody(name, data, path):
     def change(header):
         field = data.draw(st.sampled_from(sorted(header)))
@@ -185,7 +186,7 @@ def test_a_header_that_says_something_else_harms_nobody(name, data, path):
 
 
 @given(name=st.sampled_from(list(GOLDEN)), data=st.data())
-@settings(max_examples=60)
+@settings(max_examples=draws(60))
 def test_arrays_that_say_something_else_harm_nobody(name, data, path):
     def change(arrays):
         which = data.draw(st.sampled_from(sorted(arrays)))

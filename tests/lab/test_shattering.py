@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from novikoff import dichotomies
 from novikoff.lab.shattering import ARRANGEMENTS, FAMILIES, answer_shattering
 from novikoff.lab.state import StateError
+from tests.draws import draws
 
 PLACES = st.tuples(st.integers(-8, 8), st.integers(-8, 8))
 
@@ -30,7 +31,7 @@ def is_near(point, polygon, distance):
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-@settings(max_examples=15)
+@settings(max_examples=draws(15))
 @given(points=st.lists(PLACES, min_size=2, max_size=5, unique=True))
 def test_every_shape_holds_its_subset_and_nothing_else(family, points):
     given_points = [[x / 4, y / 4] for x, y in points]

@@ -15,6 +15,7 @@ from novikoff.lab.scenes import SCENES
 from novikoff.lab.state import StateError, parse_state
 from novikoff.lab.trace import moment_as_json, run_as_json
 from tests import lecture
+from tests.draws import draws
 
 SOURCE = Path(__file__).resolve().parents[2] / "src"
 SCENE = {scene["name"]: scene["state"] for scene in SCENES}
@@ -174,7 +175,7 @@ def test_data_that_are_not_separable_have_no_solution_region():
 POINT = st.tuples(st.integers(-6, 6), st.integers(-6, 6), st.sampled_from([-1, 1])).map(list)
 
 
-@settings(max_examples=40)
+@settings(max_examples=draws(40))
 @given(
     st.lists(POINT, max_size=8),
     st.sampled_from(["line", "circle", "poly", "rbf"]),

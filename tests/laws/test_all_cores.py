@@ -15,6 +15,7 @@ from novikoff.engine import slack, threads
 from novikoff.engine.rows import as_rows, folded_squares, longest_square
 from novikoff.engine.threads import on_cores, thread_count
 from novikoff.learn.linear.memory import rough_scores, scores
+from tests.draws import draws
 from tests.laws.test_same_mistakes import one_decimal
 
 JOBS = (1, 2, 3)
@@ -43,7 +44,7 @@ LAYOUTS = [np.asarray, sparse.csr_array, backwards]
 @pytest.mark.filterwarnings("ignore:Perceptron did not converge")
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("n_classes", [2, 3])
-@settings(max_examples=12)
+@settings(max_examples=draws(12))
 @given(seed=st.integers(0, 9_999), readout=st.sampled_from(["average", "last", "vote"]))
 def test_a_fit_and_its_predictions_are_the_same_on_any_number_of_threads(layout, n_classes, seed, readout):
     X, y = one_decimal(seed, n=80, d=6)

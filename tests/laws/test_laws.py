@@ -18,6 +18,7 @@ from novikoff.data import read
 from novikoff.engine.jit import patience
 from tests.cli.calling import call
 from tests.clock import Clock
+from tests.draws import draws
 from tests.laws.learners import LEARNERS, Learner, write_svmlight
 from tests.laws.spaces import Plane, Problem, any_problem, epochs, lecture, mistaken, plus, separable_problem
 
@@ -39,7 +40,7 @@ def law(*needs: str, examples: int = 10):
         NEEDS[test.__name__] = needs
         concerned = [learner for learner in LEARNERS if excuse(learner, needs) is None]
         cells = [pytest.param(learner, id=repr(learner)) for learner in concerned]
-        limited = settings(max_examples=examples)(test) if hasattr(test, "hypothesis") else test
+        limited = settings(max_examples=draws(examples))(test) if hasattr(test, "hypothesis") else test
         return pytest.mark.parametrize("learner", cells)(limited)
 
     return concerning

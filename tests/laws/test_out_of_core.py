@@ -16,6 +16,7 @@ from novikoff.data.order import random_order
 from novikoff.engine.rows import as_rows
 from novikoff.learn.linear.memory import LinearMemory, decider
 from novikoff.learn.linear.space import learn_online, perceptron
+from tests.draws import draws
 from tests.memory import FRUGAL
 
 FORMS = {
@@ -59,7 +60,7 @@ cuts = st.sets(st.integers(1, 59), max_size=12).map(sorted)
 
 
 @pytest.mark.parametrize("form", FORMS)
-@settings(max_examples=20)
+@settings(max_examples=draws(20))
 @given(
     seed=st.integers(0, 999),
     cuts=cuts,
@@ -88,7 +89,7 @@ def visited(sizes, seed, epochs):
 
 
 @pytest.mark.parametrize("form", FORMS)
-@settings(max_examples=20)
+@settings(max_examples=draws(20))
 @given(seed=st.integers(0, 999), cuts=cuts.filter(len), n_classes=st.integers(2, 4))
 def test_shuffled_blocks_give_the_model_of_the_rows_in_the_order_visited(form, seed, cuts, n_classes):
     X, y = examples(seed, n_classes=n_classes)

@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 
 import novikoff
 from novikoff.keep.models import load, save
+from tests.draws import draws
 from tests.keep import samples
 
 SEEDS = st.integers(0, 10**6)
-FEW = settings(max_examples=15)
+FEW = settings(max_examples=draws(15))
 
 
 @pytest.fixture(scope="module")

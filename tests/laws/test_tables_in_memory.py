@@ -15,6 +15,7 @@ from pyarrow import parquet
 from novikoff import Perceptron, certify
 from novikoff.data import read
 from novikoff.features.encode import learn_encoding
+from tests.draws import draws
 
 VALUES = {
     "whole": st.integers(-(2**40), 2**40),
@@ -88,7 +89,7 @@ def facts(reader):
 
 @pytest.mark.parametrize("write", [write_csv, write_parquet])
 @pytest.mark.parametrize("form", FRAMES)
-@settings(deadline=None, max_examples=15)
+@settings(deadline=None, max_examples=draws(15))
 @given(table=tables())
 def test_a_table_and_its_file_have_the_same_types_encoding_model_and_certificate(tmp_path_factory, form, write, table):
     path = tmp_path_factory.mktemp("table") / write.__name__.replace("write_", "table.")
@@ -98,7 +99,7 @@ def test_a_table_and_its_file_have_the_same_types_encoding_model_and_certificate
 
 
 @pytest.mark.parametrize("form", FRAMES)
-@settings(deadline=None, max_examples=15)
+@settings(deadline=None, max_examples=draws(15))
 @given(table=tables())
 def test_a_table_with_its_labels_apart_is_learned_as_its_file(form, table):
     table = {**table, "word for all": ["x"] * len(table["label"])}

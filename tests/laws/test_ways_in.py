@@ -16,10 +16,11 @@ from hypothesis import strategies as st
 
 from novikoff import Perceptron, certify
 from novikoff.data import read
+from tests.draws import draws
 from tests.laws import ways
 from tests.laws.ways import ARRAYS, BATCHES, FILES, FRAMES, LABEL, LABEL_FORMS, TABLES
 
-law = settings(max_examples=6)
+law = settings(max_examples=draws(6))
 a_table = given(table=ways.tables())
 numbers = given(table=ways.number_tables())
 every = pytest.mark.parametrize
@@ -43,7 +44,7 @@ def test_a_table_has_the_same_answers_by_every_way(folder, way, table):
 
 
 @every("options", [{"held_out": 0.4}, {"class_weight": "balanced"}, {"readout": "last", "lead": 1.0}], ids=str)
-@settings(max_examples=4)
+@settings(max_examples=draws(4))
 @given(table=ways.tables(), way=st.sampled_from([*TABLES]))
 def test_options_make_no_difference_between_ways(folder, options, way, table):
     if TABLES[way].cannot(table) is None:
@@ -52,7 +53,7 @@ def test_options_make_no_difference_between_ways(folder, options, way, table):
 
 
 @every("way", FILES)
-@settings(max_examples=3)
+@settings(max_examples=draws(3))
 @a_table
 def test_the_command_line_gives_the_answers_of_python(folder, way, table):
     if FILES[way].cannot(table) is None:
@@ -61,7 +62,7 @@ def test_the_command_line_gives_the_answers_of_python(folder, way, table):
 
 
 @every("way", ["CSV", "JSON lines", "Parquet"])
-@settings(max_examples=4)
+@settings(max_examples=draws(4))
 @a_table
 def test_shards_give_the_answers_of_one_machine(folder, way, table):
     if FILES[way].cannot(table) is None:
@@ -71,7 +72,7 @@ def test_shards_give_the_answers_of_one_machine(folder, way, table):
 
 
 @every("way", FRAMES)
-@settings(max_examples=5)
+@settings(max_examples=draws(5))
 @a_table
 def test_labels_may_be_apart(way, table):
     apart = FRAMES[way].make(ways.Table(table.attributes))
@@ -81,7 +82,7 @@ def test_labels_may_be_apart(way, table):
 
 
 @every("way", ARRAYS)
-@settings(max_examples=5)
+@settings(max_examples=draws(5))
 @given(table=ways.number_tables().filter(lambda table: len(set(table.labels)) > 1))
 def test_a_model_of_a_table_predicts_from_arrays(way, table):
     X, known = ways.dense(table), read(ways.in_arrow(table), label=LABEL)
@@ -91,7 +92,7 @@ def test_a_model_of_a_table_predicts_from_arrays(way, table):
 
 
 @every("way", TABLES)
-@settings(max_examples=4)
+@settings(max_examples=draws(4))
 @given(table=ways.number_tables(), scale=st.sampled_from(["auto", True, False]))
 def test_a_table_of_numbers_is_learned_as_its_array(folder, way, table, scale):
     if TABLES[way].cannot(table) is None:
@@ -107,7 +108,7 @@ ESTIMATED = [way for way in TABLES if way not in FACTORS]
 
 
 @every("way", ESTIMATED)
-@settings(max_examples=3)
+@settings(max_examples=draws(3))
 @given(table=ways.tables(kinds=("whole", "decimal", "word", "flag"), labels=("word", "flag")))
 def test_estimates_are_infinite_by_every_way_alike(folder, way, table):
     if TABLES[way].cannot(table) is not None:
@@ -140,7 +141,7 @@ def test_a_model_predicts_the_same_by_every_way(folder, way, table):
 
 
 @every("way", TABLES)
-@settings(max_examples=5)
+@settings(max_examples=draws(5))
 @a_table
 def test_a_certificate_from_one_way_is_proved_again_by_every_other(folder, way, table):
     if TABLES[way].cannot(table) is not None:
@@ -296,7 +297,7 @@ def test_numbers_have_the_same_answers_in_every_array(way, table):
 
 
 @every("way", LABEL_FORMS)
-@settings(max_examples=5)
+@settings(max_examples=draws(5))
 @numbers
 def test_labels_are_the_same_in_every_container(way, table):
     X, y = ways.dense(table), table.labels
@@ -312,7 +313,7 @@ def test_batches_have_the_answers_of_one_matrix(way, table, held_out):
 
 
 @every("how", [{"zero_based": True}, {"zero_based": False}, {"zero_based": False, "comments": True}], ids=str)
-@settings(max_examples=5)
+@settings(max_examples=draws(5))
 @given(table=ways.tables(kinds=("whole", "decimal"), labels=("float",), missing=False))
 def test_svmlight_text_has_the_answers_of_its_matrix(folder, how, table):
     X = ways.dense(table)
@@ -325,7 +326,7 @@ def test_svmlight_text_has_the_answers_of_its_matrix(folder, how, table):
 
 
 @every("way", ["float32", "int64", "int8", "bool"])
-@settings(max_examples=5)
+@settings(max_examples=draws(5))
 @given(table=ways.tables(kinds=("whole",), missing=False))
 def test_numbers_have_the_same_answers_in_every_type(way, table):
     X = ways.dense(table)
@@ -334,7 +335,7 @@ def test_numbers_have_the_same_answers_in_every_type(way, table):
 
 
 @every("way", ARRAYS)
-@settings(max_examples=5)
+@settings(max_examples=draws(5))
 @numbers
 def test_rows_learned_once_are_learned_alike_in_every_array(way, table):
     X, y = ways.dense(table), table.labels

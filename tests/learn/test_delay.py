@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 
 from novikoff.keep.models import load, save
 from novikoff.learn.online.perceptron import OnlinePerceptron, Served
+from tests.draws import draws
 from tests.late import NAMES, as_example, late_streams, product, rounds, squares
 
-laws = settings(deadline=None, max_examples=40)
+laws = settings(deadline=None, max_examples=draws(40))
 
 TIES = st.sampled_from(["mistake", "predict"])
 

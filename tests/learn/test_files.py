@@ -20,6 +20,7 @@ from novikoff.features.examples import comes_in_batches
 from novikoff.learn.linear import files
 from novikoff.learn.linear.files import learn_from
 from novikoff.learn.linear.space import perceptron
+from tests.draws import draws
 
 NAMES = np.array(["no", "yes", "maybe"])
 
@@ -53,7 +54,7 @@ def assert_same_model(learned, expected):
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
 @pytest.mark.parametrize("readout", ["last", "average", "vote"])
-@settings(max_examples=15)
+@settings(max_examples=draws(15))
 @given(seed=st.integers(0, 999), size=st.integers(1, 90), n_classes=st.integers(2, 3), epochs=st.integers(1, 3))
 def test_batches_of_any_size_give_the_model_of_one_matrix(form, readout, seed, size, n_classes, epochs):
     X, y = examples(seed, n_classes=n_classes)

@@ -17,6 +17,7 @@ from novikoff.learn.kernel.kernels import GrowingPoints, KernelFunction, Vectors
 from novikoff.learn.kernel.memory import KernelMemory, decide
 from novikoff.learn.kernel.space import kernel_perceptron, learn_online
 from novikoff.learn.linear.space import perceptron
+from tests.draws import draws
 from tests.lecture import dot
 
 GAMMA, COEF0, DEGREE = 0.3, 1.0, 3
@@ -111,7 +112,7 @@ PLACES = {
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("name", NAIVE)
 @given(seed=st.integers(0, 9_999), is_sparse=st.booleans(), tie=st.sampled_from(["mistake", "predict"]))
-@settings(max_examples=15)
+@settings(max_examples=draws(15))
 def test_ties_are_decided_as_exact_sums_decide_them(place, name, seed, is_sparse, tie):
     """Few places and random labels: many scores are sums that cancel, up to rounding."""
     generator = np.random.default_rng(seed)

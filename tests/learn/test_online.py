@@ -19,8 +19,9 @@ from novikoff.features.names import Intercept, OneHot
 from novikoff.learn.linear.space import LinearMemory, learn_online
 from novikoff.learn.online.memory import OnlineState
 from novikoff.learn.online.perceptron import OnlinePerceptron, predict_reveal_learn
+from tests.draws import draws
 
-laws = settings(deadline=None, max_examples=30)
+laws = settings(deadline=None, max_examples=draws(30))
 
 NAMES = "abcd"
 EXAMPLES = st.dictionaries(st.sampled_from(NAMES), st.integers(-3, 3))

@@ -17,9 +17,10 @@ from novikoff.features.names import Intercept
 from novikoff.learn.linear.space import LinearMemory, learn_online
 from novikoff.learn.online.memory import folded_square
 from novikoff.learn.online.perceptron import OnlinePerceptron
+from tests.draws import draws
 from tests.late import NAMES, as_example, late_streams, rounds, squares
 
-laws = settings(deadline=None, max_examples=30)
+laws = settings(deadline=None, max_examples=draws(30))
 
 LEADS = st.sampled_from([0.125, 0.5, 1.0, 4.0])
 ROWS = st.fixed_dictionaries(dict.fromkeys("abcd", st.integers(-9, 9)))

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from novikoff.learn.online import memory as readouts
 from novikoff.learn.online.perceptron import OnlinePerceptron
 from novikoff.learn.online.weights import Fading
+from tests.draws import draws
 
-laws = settings(deadline=None, max_examples=30)
+laws = settings(deadline=None, max_examples=draws(30))
 
 EXAMPLES = st.dictionaries(st.sampled_from("abc"), st.integers(-3, 3))
 STREAMS = st.lists(st.tuples(EXAMPLES, st.sampled_from("uvw")), min_size=1, max_size=40)

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from novikoff import load, save
 from novikoff.features.names import RunningScales
 from novikoff.learn.online.perceptron import OnlinePerceptron
+from tests.draws import draws
 
-laws = settings(deadline=None, max_examples=30)
+laws = settings(deadline=None, max_examples=draws(30))
 
 NUMBERS = st.integers(-3, 3).map(float) | st.sampled_from([0.1, 1e-3, 1998.0, 64_200.0])
 EXAMPLES = st.dictionaries(st.sampled_from("abcd"), NUMBERS | st.sampled_from(["red", "blue", True, False, 7]))

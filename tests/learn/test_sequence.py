@@ -10,8 +10,9 @@ from novikoff.features.tokens import stacked
 from novikoff.learn.chain.space import sequence_perceptron
 from novikoff.learn.run import Stopped
 from tests.chains import OUTSIDE, joint_features, labelled_sequences, ranked_paths, score, structured_perceptron
+from tests.draws import draws
 
-SETTINGS = settings(deadline=None, max_examples=40)
+SETTINGS = settings(deadline=None, max_examples=draws(40))
 
 
 def arrays(sequences, layout=np.array):

@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 from novikoff.learn.run import Stopped
 from novikoff.learn.structure.memory import FeatureWeights
 from novikoff.learn.structure.perceptron import StructuredPerceptron
+from tests.draws import draws
 
-laws = settings(deadline=None, max_examples=30)
+laws = settings(deadline=None, max_examples=draws(30))
 
 VECTORS = st.dictionaries(st.sampled_from("abcd"), st.integers(-3, 3))
 INPUTS = st.lists(VECTORS, min_size=1, max_size=4)

@@ -24,6 +24,7 @@ from novikoff.prove.separable.kesler import kesler_points
 from novikoff.prove.separable.points import Points
 from novikoff.prove.separable.products import signs_of_products, smallest_product
 from novikoff.prove.separable.search.working_set import Claims, Direction, look_at
+from tests.draws import draws
 from tests.exact_lp import verdict
 
 HUGE = [0.46e308] * 4 + [-0.77e308] * 4
@@ -54,7 +55,7 @@ def in_both_forms(X):
 @given(tables(8), st.lists(WHOLE, min_size=8, max_size=8), WHOLE)
 @example(BOTH, [1] * 8, 0)
 @example(np.tile([MAX, MAX, -MAX, -MAX, 5e-324, 1.0, -1.0, 0.0], (2, 1)), [1, 1, 1, 1, 1, 1, 1, 1], 0)
-@settings(max_examples=60)
+@settings(max_examples=draws(60))
 def test_signs_and_the_smallest_product_are_those_of_fractions(X, w, bias):
     y = np.where(np.arange(len(X)) % 2, -1, 1)
     exact = [int(label) * (product(row, w) + bias) for row, label in zip(X, y, strict=True)]
@@ -103,7 +104,7 @@ def test_a_point_with_both_labels_is_never_separable(form):
 
 @given(tables(4), st.lists(WHOLE, min_size=4, max_size=4).filter(any))
 @example(BOTH[:, [0, 1, 4, 5]], [1, 1, 1, 1])
-@settings(max_examples=30)
+@settings(max_examples=draws(30))
 def test_a_pass_over_blocks_sees_every_row_that_contradicts_a_plane(X, w):
     X, y = np.vstack([X, np.eye(4)[:1], -np.eye(4)[:1]]), [*np.arange(len(X)) % 2, 1, 0]
     exact = [(1 if label else -1) * product(row, w) for row, label in zip(X, y, strict=True)]
@@ -121,7 +122,7 @@ def test_a_pass_over_blocks_sees_every_row_that_contradicts_a_plane(X, w):
 
 
 @given(tables(3), st.lists(WHOLE, min_size=3, max_size=3))
-@settings(max_examples=40)
+@settings(max_examples=draws(40))
 def test_margins_of_inequalities_are_those_of_fractions(rows, x):
     exact = [product(row, x) for row in rows]
     found = margin_square(rows, x)
@@ -161,7 +162,7 @@ def test_a_bound_for_inseparable_data_does_not_know_the_size_of_the_numbers(size
 
 @pytest.mark.parametrize("form", [np.asarray, csr_array], ids=["dense", "CSR"])
 @given(st.data(), st.booleans())
-@settings(max_examples=40)
+@settings(max_examples=draws(40))
 @example(None, True)
 def test_finite_numbers_of_any_size_are_decided(form, data, fit_intercept):
     X, y = np.array([[0.0], [3e-230], [0.0]]), [0, 1, 1]

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from novikoff.serve import limits as wire
 from novikoff.serve.http import MOST_BYTES
+from tests.draws import draws
 from tests.serve.listening import listening
 
 
@@ -67,7 +68,7 @@ def statuses(found):
 
 
 @given(cuts=st.sets(st.integers(1, 600), max_size=6))
-@settings(max_examples=25)
+@settings(max_examples=draws(25))
 def test_requests_may_be_cut_anywhere_and_sent_together(address, cuts):
     text = learning(1) + HEALTH + learning(2) + LAST
     places = [0, *sorted(cut for cut in cuts if cut < len(text)), len(text)]

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from novikoff.engine.rounding import down
 from novikoff.serve import answering, events, fold
 from novikoff.serve.events import Example, LogRow, Revealed, Settings
+from tests.draws import draws
 from tests.late import as_example, late_streams, rounds, squares
 from tests.serve.serving import Caller, run, serving
 from tests.serve.streams import created, same
@@ -28,7 +29,7 @@ def played(points, delays, chosen):
     return state, waited
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=draws(40))
 @given(
     st.data(),
     st.integers(2, 4),
@@ -60,7 +61,7 @@ def test_with_random_delays_the_mistakes_stay_below_the_bound_in_the_record(data
     assert record.bound.holds_for_this_model == expected
 
 
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=draws(30))
 @given(late_streams(3))
 def test_judged_on_arrival_a_late_label_is_an_example_like_any_other(stream):
     _, points, delays = stream

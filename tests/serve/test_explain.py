@@ -7,11 +7,12 @@ import pytest
 from hypothesis import given, settings
 
 from novikoff.serve.messages import RefusedError
+from tests.draws import draws
 from tests.serve.serving import Caller, run, serving
 from tests.serve.streams import FEATURES, SETTINGS, STREAMS
 
 
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=draws(30))
 @given(SETTINGS, STREAMS, FEATURES)
 def test_why_is_the_same_whether_or_not_the_example_is_remembered(chosen, stream, x):
     async def play(folder):

@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 from novikoff.serve import events, fold, replay
 from novikoff.serve.events import Challenge, Challenger, Example, LogRow, Settings
 from novikoff.serve.fold import path_to
+from tests.draws import draws
 from tests.serve.streams import SETTINGS, STREAMS, created, folded, learned, learner_after, same
 
-laws = settings(deadline=None, max_examples=30)
+laws = settings(deadline=None, max_examples=draws(30))
 
 
 @laws

@@ -17,6 +17,7 @@ from schemathesis.specs.openapi.checks import (
 
 from novikoff.serve.api import ROUTES
 from novikoff.serve.http import EVENTS
+from tests.draws import draws
 from tests.serve.listening import listening
 
 CHECKS = [
@@ -47,12 +48,12 @@ ANSWERED = [route for route in ROUTES if route.kind != EVENTS]
 def test_the_service_answers_as_it_is_described_and_never_fails(route, description, address):
     operation = description[route.path][route.method]
 
-    @settings(max_examples=8, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=draws(8), deadline=None, database=None, suppress_health_check=list(HealthCheck))
     @given(operation.as_strategy(generation_mode=GenerationMode.POSITIVE))
     def described(case):
         call(case)
 
-    @settings(max_examples=8, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=draws(8), deadline=None, database=None, suppress_health_check=list(HealthCheck))
     @given(operation.as_strategy(generation_mode=GenerationMode.NEGATIVE))
     def not_described(case):
         call(case)

@@ -8,8 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from novikoff.serve.tally import ALARM, MOST_POINTS, WINDOW, DriftWindow, MistakeCurve, chance_of_more
+from tests.draws import draws
 
-laws = settings(deadline=None, max_examples=50)
+laws = settings(deadline=None, max_examples=draws(50))
 FLAGS = st.lists(st.booleans(), max_size=40)
 
 

@@ -8,6 +8,7 @@ from novikoff import KernelPerceptron, Perceptron, Separator, certify, margins, 
 from novikoff.show.boundary import BoundaryDisplay
 from novikoff.show.margins import MarginsDisplay
 from novikoff.show.proof import ProofDisplay
+from tests.draws import draws
 
 X = np.array([[-1, 2], [1, 0], [1, 1], [-1, 0], [-1, -2], [1, -1]], dtype=float)
 Y = np.array([-1, 1, 1, -1, -1, 1])
@@ -17,7 +18,7 @@ def bars(display):
     return {patch.get_label(): patch.get_data() for patch in display.ax_.patches}
 
 
-@settings(max_examples=25)
+@settings(max_examples=draws(25))
 @given(st.lists(st.floats(-5, 5, allow_subnormal=False).filter(lambda v: v == 0 or abs(v) > 1e-3), min_size=1))
 def test_every_row_is_counted_on_its_side(values):
     import matplotlib.pyplot as plt

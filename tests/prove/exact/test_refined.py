@@ -12,6 +12,7 @@ from novikoff.prove.exact.modular import PRIME, eliminated
 from novikoff.prove.exact.refined import MOST_DENSE, Regular, WholeMatrix
 from novikoff.prove.separable import proofs
 from novikoff.prove.separable.points import Points
+from tests.draws import draws
 
 SEEDS = st.integers(0, 2**32 - 1)
 
@@ -21,7 +22,7 @@ def whole_matrix(rows):
     return WholeMatrix.of(sparse.data.tolist(), sparse.indices, sparse.indptr, sparse.shape[1])
 
 
-@settings(max_examples=30)
+@settings(max_examples=draws(30))
 @given(
     SEEDS,
     st.integers(1, 12),
@@ -52,7 +53,7 @@ def test_a_solution_without_time_is_none():
     assert Regular(whole_matrix([[2, 1], [1, 3]])).solve([1, 1], Clock(-1)) is None
 
 
-@settings(max_examples=30)
+@settings(max_examples=draws(30))
 @given(SEEDS, st.integers(1, 90), st.integers(1, 90), st.integers(1, 20))
 def test_elimination_finds_as_many_rows_as_are_independent(seed, n_rows, n_columns, most):
     random = np.random.default_rng(seed)
@@ -65,7 +66,7 @@ def test_elimination_finds_as_many_rows_as_are_independent(seed, n_rows, n_colum
 
 
 @pytest.mark.parametrize("full", [0, 300])
-@settings(max_examples=30)
+@settings(max_examples=draws(30))
 @given(SEEDS, st.booleans(), st.booleans())
 def test_spanning_points_span_all_and_nothing_else(full, seed, is_sparse, is_scaled):
     random = np.random.default_rng(seed)

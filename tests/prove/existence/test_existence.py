@@ -11,6 +11,7 @@ from novikoff.prove.exact import modular
 from novikoff.prove.exact.modular import drawn_prime
 from novikoff.prove.existence.certificate import Existence
 from novikoff.prove.existence.search.existence import existence
+from tests.draws import draws
 from tests.prove.existence import cases
 from tests.prove.existence.cases import FAMILIES
 
@@ -39,7 +40,7 @@ def test_every_family_agrees_with_an_exact_linear_program(family):
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=draws(15), deadline=None)
 @given(seed=st.integers(10_000, 10_000_000))
 def test_every_family_agrees_on_designs_that_nobody_has_seen(family, seed):
     agrees(family, seed)

@@ -10,6 +10,7 @@ from hypothesis import assume, given, settings
 
 from novikoff import Ball, CertificateError, NoBall, separating_ball
 from novikoff.prove.expressivity.ball import nearest_root, read_ball, read_labels
+from tests.draws import draws
 from tests.mutants import survivors
 from tests.prove.expressivity.test_separating_ball import labelled_points
 
@@ -110,7 +111,7 @@ def test_the_same_examples_in_other_types_are_the_same():
     ANSWERS["a ball of numbers"].check(X, np.array(y, dtype=float))
 
 
-@settings(max_examples=30)
+@settings(max_examples=draws(30))
 @given(labelled_points())
 def test_every_answer_passes_its_own_check(data):
     X, held = data

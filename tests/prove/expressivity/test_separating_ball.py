@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from novikoff import Ball, NoBall, separating_ball
 from tests import exact_lp
+from tests.draws import draws
 
 coordinate = st.integers(-4, 4)
 
@@ -38,7 +39,7 @@ def exists(X, held):
     return exact_lp.best_worst(lifted(X, held)).value > 0
 
 
-@settings(max_examples=60)
+@settings(max_examples=draws(60))
 @given(labelled_points())
 def test_a_ball_is_found_exactly_if_there_is_one(data):
     X, held = data

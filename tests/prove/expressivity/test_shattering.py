@@ -23,6 +23,7 @@ from novikoff.prove.expressivity.shattering import (
     vc_dimension,
 )
 from tests import exact_lp
+from tests.draws import draws
 
 EVERY = [("halfspaces", None), ("balls", None), ("boxes", None), ("rectangles", None), ("polygons", 3), ("polygons", 4)]
 
@@ -137,31 +138,31 @@ def check_against_brute_force(points, family, sides=None):
 
 
 @given(st.integers(1, 3).flatmap(lambda dimension: sets(dimension, 6)))
-@settings(max_examples=25)
+@settings(max_examples=draws(25))
 def test_half_spaces_cut_out_what_brute_force_finds(points):
     check_against_brute_force(points, "halfspaces")
 
 
 @given(st.integers(1, 3).flatmap(lambda dimension: sets(dimension, 5)))
-@settings(max_examples=20)
+@settings(max_examples=draws(20))
 def test_balls_cut_out_what_brute_force_finds(points):
     check_against_brute_force(points, "balls")
 
 
 @given(st.integers(1, 3).flatmap(lambda dimension: sets(dimension, 7)))
-@settings(max_examples=25)
+@settings(max_examples=draws(25))
 def test_boxes_cut_out_what_brute_force_finds(points):
     check_against_brute_force(points, "boxes")
 
 
 @given(sets(2, 5))
-@settings(max_examples=15)
+@settings(max_examples=draws(15))
 def test_rectangles_cut_out_what_brute_force_finds(points):
     check_against_brute_force(points, "rectangles")
 
 
 @given(sets(2, 5), st.sampled_from([3, 4]))
-@settings(max_examples=15)
+@settings(max_examples=draws(15))
 def test_polygons_cut_out_what_brute_force_finds(points, sides):
     check_against_brute_force(points, "polygons", sides)
 

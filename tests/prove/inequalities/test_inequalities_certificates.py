@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from novikoff import CertificateError, Combination, Inequalities, Outcome, solve_inequalities
 from novikoff.prove.inequalities.check import derived, fingerprint, margin_bound
 from novikoff.prove.inequalities.search.solve import nearest_to_the_origin
+from tests.draws import draws
 from tests.mutants import survivors
 from tests.prove.inequalities.systems import exponential, needle, unit
 
@@ -113,7 +114,7 @@ def test_a_system_on_the_edge_of_float64_is_answered_with_proof():
 
 
 @given(st.data())
-@settings(max_examples=60)
+@settings(max_examples=draws(60))
 def test_every_answer_passes_its_own_check(data):
     d, n = data.draw(st.integers(1, 3)), data.draw(st.integers(1, 6))
     number = st.sampled_from(
@@ -153,7 +154,7 @@ def test_the_margin_is_the_largest_float_below_the_true_one(name):
 
 
 @given(seed=st.integers(0, 10**6), spread=st.integers(0, 300))
-@settings(max_examples=40)
+@settings(max_examples=draws(40))
 def test_the_margin_is_exact_whatever_the_lengths_of_the_rows(seed, spread):
     generator = np.random.default_rng(seed)
     x = generator.standard_normal(3)
@@ -163,7 +164,7 @@ def test_the_margin_is_exact_whatever_the_lengths_of_the_rows(seed, spread):
 
 
 @given(seed=st.integers(0, 10**6))
-@settings(max_examples=40)
+@settings(max_examples=draws(40))
 def test_no_combination_of_rows_rules_out_the_margin_of_a_solution(seed):
     generator = np.random.default_rng(seed)
     x = generator.standard_normal(4)

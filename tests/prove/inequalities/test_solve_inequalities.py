@@ -12,6 +12,7 @@ from scipy import sparse
 from scipy.optimize import linprog
 
 from novikoff import CertificateError, Outcome, solve_inequalities
+from tests.draws import draws
 from tests.exact_lp import best_worst
 from tests.prove.inequalities.systems import exponential, needle, skewed
 
@@ -51,7 +52,7 @@ def cancels(A, combination):
 
 @pytest.mark.parametrize("method", METHODS)
 @given(A=small_systems)
-@settings(max_examples=25)
+@settings(max_examples=draws(25))
 def test_every_method_agrees_with_exact_linear_programming(method, A):
     answer = solve_inequalities(A, method=method, random_state=0)
     assert answer.outcome is (Outcome.SOLVED if has_a_solution(A) else Outcome.NO_SOLUTION)
@@ -74,7 +75,7 @@ def test_every_method_agrees_with_highs_on_floats(method, seed):
 
 
 @given(A=small_systems, exponents=st.lists(st.integers(-320, 320), min_size=7, max_size=7))
-@settings(max_examples=40)
+@settings(max_examples=draws(40))
 def test_rows_and_columns_of_any_length_make_no_difference(A, exponents):
     wild = np.array(A, dtype=float)
     with np.errstate(all="ignore"):

@@ -14,6 +14,7 @@ from novikoff.learn.linear.space import perceptron
 from novikoff.prove.inequalities.check import Outcome
 from novikoff.prove.inequalities.search.rescaled import Ellipsoid, growth_of_ellipsoid, smooth_steps
 from novikoff.prove.inequalities.search.solve import solve_inequalities
+from tests.draws import draws
 from tests.exact_lp import margin_square
 from tests.prove.inequalities.systems import badly_scaled, exponential, needle, skewed, unit
 
@@ -51,7 +52,7 @@ def mistakes_by_the_lecture(rows):
 
 
 @given(A=separable_systems())
-@settings(max_examples=40)
+@settings(max_examples=draws(40))
 def test_no_method_takes_more_steps_than_its_theorem_allows(A):
     n, m, rho = len(A), len(A[0]), margin_of(A)
     perceptron, rescaled = (solve_inequalities(A, method=method) for method in ("perceptron", "rescaled"))
@@ -97,7 +98,7 @@ def test_the_smooth_perceptron_keeps_its_invariant(seed):
 
 
 @given(seed=st.integers(0, 10**6), spread=st.floats(0.0, 3.0))
-@settings(max_examples=40)
+@settings(max_examples=draws(40))
 def test_no_rescaling_loses_a_solution(seed, spread):
     """Any combination of rows, good or bad, leaves an ellipsoid that holds the solutions of length 1."""
     generator = np.random.default_rng(seed)

@@ -18,6 +18,7 @@ from novikoff.prove.programs.search import linprog as solver
 from novikoff.prove.programs.search.linprog import linprog
 from novikoff.prove.separable.search.highs import BASIC, LOWER, Guess
 from novikoff.prove.separable.search.simplex import Decision
+from tests.draws import draws
 from tests.exact_lp import answer, maximise
 
 INFINITY = float("inf")
@@ -78,7 +79,7 @@ def test_the_answer_is_that_of_highs(seed, entries):
         assert ours.fun is None
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=draws(40))
 @given(st.data())
 def test_the_optimum_is_exact_on_small_whole_programs(data):
     n, m = data.draw(st.integers(1, 4)), data.draw(st.integers(1, 5))

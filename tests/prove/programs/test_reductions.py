@@ -9,6 +9,7 @@ from scipy.optimize import linprog as highs
 from novikoff.prove.programs.search.linprog import linprog
 from novikoff.prove.programs.search.reductions import program_as_separation, separation_as_program
 from novikoff.prove.separable.search.certify import certify
+from tests.draws import draws
 from tests.exact_lp import verdict
 
 TRIANGLE = {"c": [-5, -5], "A_ub": [[2, 1], [1, 3]], "b_ub": [4, 6]}  # the optimum is -14, at (6/5, 8/5)
@@ -20,7 +21,7 @@ def separator(problem):
     return None if vector is None else [float(v) for v in vector[:-1]]
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=draws(40))
 @given(st.data())
 def test_the_program_decides_separability(data):
     n = data.draw(st.integers(2, 7))

@@ -13,6 +13,7 @@ from scipy import optimize, sparse
 from novikoff import Separator, mistake_bound, radius
 from novikoff.learn.linear.space import perceptron
 from novikoff.prove.run.search.freund_schapire import freund_schapire_bound
+from tests.draws import draws
 from tests.examples import WORKED_X, WORKED_Y, separable, separable_integers
 
 seeds = st.integers(0, 99_999)
@@ -114,7 +115,7 @@ def test_on_separable_data_many_passes_give_the_bound_of_block_and_novikoff(shap
     assert (y * found.separator.score(X)).min() == pytest.approx(found.margin, rel=1e-9)
 
 
-@settings(max_examples=25)
+@settings(max_examples=draws(25))
 @given(seeds, st.integers(1, 12), st.integers(1, 3), st.sampled_from([1, 2, 10, 200]), st.booleans())
 def test_no_other_optimiser_finds_less(seed, n, d, passes, fit_intercept):
     X, y = noisy(seed, n, d)

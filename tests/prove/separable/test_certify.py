@@ -29,6 +29,7 @@ from novikoff import (
 from novikoff.learn.linear.space import perceptron
 from novikoff.prove.separable.kesler import kesler_points
 from tests import exact_lp
+from tests.draws import draws
 from tests.examples import WORKED_X, WORKED_Y, separable, separable_integers
 from tests.prove.separable.certificates import forged
 from tests.tables import tables, zero_cell_table
@@ -41,7 +42,7 @@ def both_classes(table):
     return len(set(np.asarray(table[1]).tolist())) == 2
 
 
-@settings(max_examples=80)
+@settings(max_examples=draws(80))
 @given(tables().filter(both_classes), st.booleans())
 def test_the_verdict_is_that_of_an_exact_linear_program_always(table, fit_intercept):
     X, y = table
@@ -51,7 +52,7 @@ def test_the_verdict_is_that_of_an_exact_linear_program_always(table, fit_interc
     certificate.check(X, y)
 
 
-@settings(max_examples=40)
+@settings(max_examples=draws(40))
 @given(tables().filter(both_classes), st.booleans())
 def test_the_diverging_columns_and_their_signs_are_those_of_exact_linear_programs(table, fit_intercept):
     X, y = table
@@ -188,7 +189,7 @@ def test_coordinates_of_all_magnitudes_are_decided_exactly():
 # -- many classes -----------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=40)
+@settings(max_examples=draws(40))
 @given(separable_integers(n_classes=3))
 def test_separable_classes_have_a_multiclass_certificate_that_bounds_the_mistakes(data):
     X, y, _ = data
@@ -202,7 +203,7 @@ def test_separable_classes_have_a_multiclass_certificate_that_bounds_the_mistake
     assert (np.argmax(X @ planes.weights.T + planes.biases, axis=1) == y).all()
 
 
-@settings(max_examples=40)
+@settings(max_examples=draws(40))
 @given(st.integers(0, 9_999))
 def test_multiclass_verdicts_are_those_of_the_points_of_keslers_construction(seed):
     generator = np.random.default_rng(seed)

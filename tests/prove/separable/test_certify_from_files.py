@@ -16,6 +16,7 @@ from novikoff.features import examples
 from novikoff.features.encode import learn_encoding
 from novikoff.prove.separable.in_blocks import InBlocks
 from novikoff.prove.separable.search import kernel, working_set
+from tests.draws import draws
 from tests.memory import FRUGAL
 from tests.prove.separable.certificates import forged
 from tests.svmlight import write_svmlight
@@ -72,7 +73,7 @@ FAR_APART = [
 ]
 
 
-@settings(max_examples=40)
+@settings(max_examples=draws(40))
 @example(FAR_APART[0], True, 1, 60, np.asarray, 5)
 @example(FAR_APART[1], True, 7, 60, np.asarray, 5)
 @example(FAR_APART[2], True, 1, 60, np.asarray, 5)
@@ -94,7 +95,7 @@ def test_blocks_of_any_size_give_a_certificate_as_good_as_that_of_one_matrix(
         assert_as_good(found, certify(X, y, fit_intercept=fit_intercept), X, y)
 
 
-@settings(max_examples=20)
+@settings(max_examples=draws(20))
 @given(st.integers(0, 999), st.integers(1, 30), st.sampled_from([300, 1_000, 10**8]), st.booleans())
 def test_many_classes_in_blocks_have_the_verdict_of_one_matrix(seed, size, memory, is_separable):
     generator = np.random.default_rng(seed)

@@ -17,6 +17,7 @@ from novikoff.prove.separable.proofs import vanishes
 from novikoff.prove.separable.search import face, gordan
 from novikoff.prove.separable.search.gordan import Face, decide, reduce_faces
 from novikoff.prove.separable.search.scaled import Scaled
+from tests.draws import draws
 from tests.prove.separable.cone import can_be_positive, weakly_separates
 
 
@@ -71,7 +72,7 @@ WAYS = {
 
 
 @pytest.mark.parametrize("way", WAYS)
-@settings(max_examples=40)
+@settings(max_examples=draws(40))
 @given(design=designs(), is_sparse=st.booleans())
 def test_the_face_and_every_proof_are_those_of_an_exact_program(way, design, is_sparse):
     Z, E = design
@@ -114,7 +115,7 @@ def rank_of(rows):
     return rank(whole) if whole else 0
 
 
-@settings(max_examples=40)
+@settings(max_examples=draws(40))
 @given(design=designs(), seed=st.integers(0, 99))
 def test_order_and_scale_of_rows_and_columns_change_no_face(design, seed):
     Z, E = design
@@ -158,7 +159,7 @@ def beyond(points):
     return None if answer.obstruction is None else reduce_faces(points, answer.obstruction, Clock(None))
 
 
-@settings(max_examples=40)
+@settings(max_examples=draws(40))
 @given(st.integers(0, 99_999), st.sampled_from([0.1, 0.3, 1.0]))
 def test_floats_find_the_whole_face_that_pivots_in_whole_numbers_find(seed, noise):
     points = categories(seed, noise=noise)

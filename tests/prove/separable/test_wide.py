@@ -11,6 +11,7 @@ from novikoff.prove.exact.algebra import rank
 from novikoff.prove.separable import proofs
 from novikoff.prove.separable.points import Points
 from novikoff.prove.separable.search import gordan
+from tests.draws import draws
 
 SEEDS = st.integers(0, 2**32 - 1)
 
@@ -51,7 +52,7 @@ def test_what_the_descent_gives_up_too_early_is_separated_all_the_same(monkeypat
     certificate.check(X, y)
 
 
-@settings(max_examples=40)
+@settings(max_examples=draws(40))
 @given(SEEDS, st.booleans(), st.booleans())
 def test_a_span_of_many_points_contains_what_a_span_of_few_does(seed, is_sparse, has_constant):
     random = np.random.default_rng(seed)

@@ -28,6 +28,7 @@ from novikoff.show.report.evidence import Evidence, gather
 from novikoff.show.report.page import Names, certify_report, fit_report
 from novikoff.show.report.picture import columns_to_draw
 from novikoff.show.style import GAMMA
+from tests.draws import draws
 
 SIX = np.array([[-1, 2], [1, 0], [1, 1], [-1, 0], [-1, -2], [1, -1]], dtype=np.float64)
 SIX_LABELS = np.array(["no", "yes", "yes", "no", "no", "yes"])
@@ -250,7 +251,7 @@ def test_names_are_harmless_in_a_picture_too():
         assert any("&lt;img src=x" in chart and r"two\nlines" in chart for chart in charts_of(page))
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=draws(40))
 @given(st.text(st.characters(), max_size=40))
 def test_whatever_the_text_the_page_parses(words):
     certificate = certify([[0.0], [1.0]], ["a", "b"])
