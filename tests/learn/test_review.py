@@ -90,8 +90,9 @@ def test_too_few_held_out_rows_is_an_error_that_names_the_number_needed():
     enough = Review.of(scores, np.ones(149), np.zeros(149), error=0.02)
     assert enough.threshold == 0.0
     assert enough.accepted[-1] == 149
-    with pytest.raises(ValueError, match=r"error=1.0 must be a fraction"):
-        Review.of(scores, scores, np.zeros(148), error=1.0)
+    for error, said in ((1.0, "1.0"), ("a", "'a'")):
+        with pytest.raises(ValueError, match=f"error={said} must be a fraction"):
+            Review.of(scores, scores, np.zeros(148), error=error)
     with pytest.raises(ValueError, match="confidence=0 must be"):
         Review.of(scores, scores, np.zeros(148), error=0.1, confidence=0)
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from novikoff.cli.files import Target
     from novikoff.cli.progress import ProgressBar
     from novikoff.prove.existence.certificate import Existence
+    from novikoff.prove.existence.finite import FiniteEstimate
 
 CODES = {"exists": 0, "infinite": 10, "no start": 11, "undecided": 12}
 
@@ -83,6 +84,7 @@ def answer_formula(
     file: str, table: TableOptions, asked: dict[str, Any], target: "Target | None", output: Output, **options: Any
 ) -> Result:
     """Ask whether the estimate exists; with `engine=` among the options, that runs the shards."""
+    from novikoff.cli.render import warn
     from novikoff.prove.existence.search.existence import existence
     from novikoff.say import estimates as say
 
@@ -99,14 +101,24 @@ def answer_formula(
             bar.close()
         with bar.during("proving"):
             found = ask(formula, columns, progress=bar.rename, **asked, **options)
-        fitted = found.finite() if is_finite else None
+        fitted, missing = _fitted(found) if is_finite else (None, None)
     if target is not None:
         target.write(found)
     more = {} if fitted is None else {"finite": asdict(fitted)}
     described = documents.described_estimates(found)
     document = documents.document("certify", file=file, existence=described, **more, out=target)
+    if missing:
+        warn(output, missing)
     shown = [("Firth", None if fitted is None else say.finite_in_brief(fitted)), ("certificate", document["out"])]
     return Result(document, lambda: panel(f"novikoff certify {file}", found, *shown), CODES[found.estimate.value])
+
+
+def _fitted(found: "Existence") -> tuple["FiniteEstimate | None", str | None]:
+    """Firth's estimate, or why there is none: what was proved is not lost with it."""
+    try:
+        return found.finite(), None
+    except (ImportError, ValueError) as error:
+        return None, str(error)
 
 
 def check_formula(

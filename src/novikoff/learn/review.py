@@ -12,6 +12,7 @@ divided among the thresholds. docs/how-to/review.md has the derivation.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from novikoff.engine.chances import binomial_chance_at_most, check_confidence, trials_needed
@@ -251,5 +252,5 @@ def check_held_out(training: Any, scores: Any) -> None:
 
 def check_allowed_error(error: float) -> None:
     """Say what an allowed error may be."""
-    if not 0.0 < error < 1.0:
+    if not (isinstance(error, Real) and 0.0 < error < 1.0):
         raise ValueError(f"error={error!r} must be a fraction between 0 and 1, such as 0.02")
