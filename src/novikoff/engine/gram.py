@@ -1,8 +1,8 @@
 """The kernel perceptron's hot loops: a block of examples, one after the other, when all their products are known.
 
 A block's scores under the weights before it, and the kernel matrix of the block with itself, are all that the online
-algorithm needs: on a mistake, one row of that matrix corrects the scores of the examples to come. A loop stops where a
-score is so close to zero that rounding could have decided its sign; what it is exactly, is found out elsewhere.
+algorithm needs: on a mistake, one row of that matrix corrects the scores of later examples. A loop stops where a
+score is so close to zero that rounding could have decided its sign; its exact value is computed elsewhere.
 
 All arrays have one row a class and one column an example.
 """

@@ -78,7 +78,7 @@ dot_and_square = by_layout(
 class Slacks(NamedTuple):
     """The slack of every row under earlier weights; `distance` says how far the weights have moved since.
 
-    `distance[0]` is that, or a little more, `distance[1]` has what rounding may add: what is used up of every slack.
+    `distance[0]` is that, or a little more, `distance[1]` has what rounding may add: what has been spent of all slack.
     `length` is that of the earlier weights, and `roundoff` the rounding of a unit of length.
     """
 

@@ -119,7 +119,7 @@ def _add_cost(scores, first, last, gold, cost):
 def _search(scores, n_tokens, links, reach, limits):
     """From token to token, scores[now, b] += max over a of scores[now - 1, a] + table[a, b].
 
-    `reach` keeps the maxima. Which a it was is found out afterwards, for the labels on the best path alone.
+    `reach` keeps the maxima. Which a it was is determined afterwards, for the labels on the best path alone.
     """
     table, most, starts = links.table, links.most, links.starts
     n_labels, one = np.uint64(scores.shape[1]), np.uint64(1)

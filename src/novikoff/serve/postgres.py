@@ -27,7 +27,7 @@ BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED"
 NAMES = int.from_bytes(b"novikoff", "big")  # the advisory lock of those who create or delete models
 LONGEST_WAIT = 30_000  # milliseconds; no statement should wait for a lock; one that does, fails
 
-# A connection that is lost without a word is found out within half a minute.
+# A connection that is lost without a word is detected within half a minute.
 CONNECTION: dict[str, Any] = {
     "connect_timeout": 10,
     "keepalives_idle": 10,
