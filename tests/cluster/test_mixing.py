@@ -11,7 +11,7 @@ from hypothesis.extra.numpy import arrays
 from novikoff import Perceptron, Separator, Steps, certify, follow_proof
 from novikoff.cluster import fit
 from novikoff.cluster.rounds import largest_step
-from novikoff.prove.run.steps import Vectors
+from novikoff.prove.run.steps import ExampleVectors
 from novikoff.prove.separable.points import Points
 from tests.cluster.files import rows, write
 from tests.draws import draws
@@ -117,8 +117,8 @@ def test_mixing_is_a_ten_line_loop_and_k_never_exceeds_the_bound(tmp_path_factor
         assert model.run_.margin_at_least >= gamma * lead / (1 + 2 * lead) * (1 - 1e-9)
     if steps:
         added = np.array([step for step, _, _ in steps])
-        vectors = Vectors(Points.of(added, np.ones(len(added)), fit_intercept=False))
-        examples = Vectors(Points.of(np.column_stack([X, np.ones(len(X))]), y, fit_intercept=False))
+        vectors = ExampleVectors(Points.of(added, np.ones(len(added)), fit_intercept=False))
+        examples = ExampleVectors(Points.of(np.column_stack([X, np.ones(len(X))]), y, fit_intercept=False))
         proof = follow_proof(
             Steps(vectors, np.arange(len(added)), examples, mistakes=[k for _, k, _ in steps], lead=lead),
             Separator(np.append(plane.weights, plane.bias)),

@@ -26,7 +26,7 @@ from novikoff import (
 )
 from novikoff.features.names import Intercept
 from novikoff.learn.run import Stopped
-from novikoff.prove.run.steps import Vectors
+from novikoff.prove.run.steps import ExampleVectors
 from novikoff.prove.separable.points import Points
 from tests.examples import WORKED_X, WORKED_Y, exponential_rows, separable, separable_integers
 
@@ -174,8 +174,8 @@ def mixed():
         counts.append(made / 2)
         weights = weights + added[-1]
     rounds = np.array(added[:-1])
-    vectors = Vectors(Points.of(rounds, np.ones(len(rounds)), fit_intercept=False))
-    examples = Vectors(Points.of(X, y, fit_intercept=False))
+    vectors = ExampleVectors(Points.of(rounds, np.ones(len(rounds)), fit_intercept=False))
+    examples = ExampleVectors(Points.of(X, y, fit_intercept=False))
     return Steps(vectors, np.arange(len(rounds)), examples, mistakes=counts[:-1]), Separator(w), rounds.tolist(), w
 
 

@@ -53,7 +53,7 @@ class WholeVectors(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Vectors:
+class ExampleVectors:
     """Vectors, `per_row` of them for every row, perhaps with names for columns.
 
     In feature space only the products of two of them are known. Then a separator and the weights are combinations of
@@ -191,9 +191,9 @@ class Steps:
     stands for the mean of their numbers.
     """
 
-    vectors: Vectors
+    vectors: ExampleVectors
     order: NDArray[np.int64]
-    examples: Vectors | None = None
+    examples: ExampleVectors | None = None
     allowed: Sequence[float] | None = None
     mistakes: Sequence[float | Fraction] | None = None
     lead: float = 0.0
@@ -228,7 +228,7 @@ class Steps:
         """
         rows = _row_numbers(mistake_rows, len(np.asarray(y)))
         if guesses is None or len(np.unique(np.asarray(y))) == 2:
-            return cls(Vectors(Points.of(X, y, fit_intercept)), rows, lead=lead)
+            return cls(ExampleVectors(Points.of(X, y, fit_intercept)), rows, lead=lead)
         from novikoff.prove.separable.kesler import kesler_points, point_numbers
 
         classes, wrong = np.unique(np.asarray(y)), np.asarray(guesses)
@@ -240,7 +240,7 @@ class Steps:
             raise ValueError("a guess is the class of its row, so it was no mistake")
         numbers = point_numbers(y, rows.tolist(), wrong.tolist())
         points = kesler_points(X, y, fit_intercept).written_out()
-        return cls(Vectors(points, per_row=len(classes) - 1), numbers, lead=lead)
+        return cls(ExampleVectors(points, per_row=len(classes) - 1), numbers, lead=lead)
 
     @classmethod
     def of_kernel(cls, K: ArrayLike, y: ArrayLike, mistake_rows: ArrayLike, *, lead: float = 0.0) -> "Steps":
@@ -251,7 +251,7 @@ class Steps:
         if len(labels) != len(matrix):
             raise ValueError(f"y has {len(labels)} labels, but K has {len(matrix)} rows")
         points = Points(matrix * np.outer(labels, labels), np.ones(len(labels), dtype=np.int8), 0.0)
-        return cls(Vectors(points, in_feature_space=True), _row_numbers(mistake_rows, len(labels)), lead=lead)
+        return cls(ExampleVectors(points, in_feature_space=True), _row_numbers(mistake_rows, len(labels)), lead=lead)
 
     @classmethod
     def of_features(
@@ -341,7 +341,7 @@ class Steps:
         if not n:
             raise ValueError("there is no mistake, and so no step to follow")
         rows = csr_matrix((np.array(values), columns, starts), shape=(n, len(names)))
-        vectors = Vectors(Points(rows, np.ones(n, dtype=np.int8), 0.0), names=names)
+        vectors = ExampleVectors(Points(rows, np.ones(n, dtype=np.int8), 0.0), names=names)
         return cls(vectors, np.arange(n), allowed=allowed, lead=lead, seen_radius=seen_radius)
 
     @cached_property
