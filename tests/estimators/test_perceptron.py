@@ -35,12 +35,15 @@ NOT_SCALED = "repeating a row is not scaling it: a repeated row adds nothing if 
 REPEATED = {f"check_sample_weight_equivalence_on_{kind}_data": NOT_SCALED for kind in ("dense", "sparse")}
 
 
-@parametrize_with_checks(
-    ESTIMATORS,
-    expected_failed_checks=lambda model: REPEATED if model.scale is True else REPEATED | WANTS_A_BIAS,
-)
+@parametrize_with_checks(ESTIMATORS)
 def test_scikit_learns_own_checks_pass(estimator, check):
-    check(estimator)
+    """But for those that must fail; pytest need not write down how they do."""
+    expected = REPEATED if estimator.scale is True else REPEATED | WANTS_A_BIAS
+    if check.func.__name__ not in expected:
+        check(estimator)
+        return
+    with pytest.raises(AssertionError):
+        check(estimator)
 
 
 @pytest.mark.parametrize(("n_classes", "without_a_bias", "in_the_end"), [(2, 0.6, 0.92), (3, 0.7, 0.86)])
