@@ -1,7 +1,7 @@
-"""A certificate of any kind, read from its text.
+"""Read a certificate of any kind from its text.
 
-Every kind has the same shape: `check` takes the data and raises `CertificateError` if a claim does not follow from
-them, `to_json` writes claims with what proves them, `from_json` reads them strictly.
+Every kind has the same interface: `check` takes the data and raises `CertificateError` if a claim does not follow from
+them, `to_json` writes the claims with their proofs, `from_json` reads them strictly.
 """
 
 from collections.abc import Callable
@@ -25,7 +25,7 @@ KINDS: dict[str, Callable[[str | bytes], AnyCertificate]] = {
 
 
 def read_certificate(text: str | bytes) -> AnyCertificate:
-    """What `to_json` of any certificate wrote; raises `CertificateError` for anything else. It is not yet checked.
+    """Read what `to_json` of any certificate wrote; raises `CertificateError` for anything else. It is not yet checked.
 
     >>> from novikoff import solve_inequalities
     >>> read_certificate(solve_inequalities([[1, 0], [-1, 1]]).to_json()).outcome

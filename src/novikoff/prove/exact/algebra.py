@@ -11,28 +11,28 @@ from novikoff.prove.exact.modular import TRIES, Fractions, Independent, independ
 
 Whole = Sequence[int]
 
-# Multiplications modulo a prime, for which nobody looks at the clock.
+# Multiplications modulo a prime between two checks of the clock.
 PIECE = 200_000_000
-# A system is solved at once, for which nobody looks at the clock, if its size cubed times its bits squared is less:
-# that takes less than half a second.
+# A system is solved without checking the clock if its size cubed times its bits squared is less: that takes less than
+# half a second.
 AT_ONCE = 50_000_000_000
 # Bits from which Python's own arithmetic, which is quadratic, is too slow.
 LONG = 20_000
-# Vectors, squared, times coordinates, times bits: below, finding shorter ones takes no more than a second.
+# Vectors, squared, times coordinates, times bits: below this, finding shorter ones takes at most a second.
 MOST_TO_SHORTEN = 500_000_000
 
 
 def as_matrix(rows: Iterable[Iterable[Any]]) -> Any:
-    """Rows of whole numbers as FLINT's matrix (fmpz_mat)."""
+    """Rows of whole numbers as a FLINT matrix (fmpz_mat)."""
     from flint import fmpz_mat
 
     return fmpz_mat([list(map(int, row)) for row in rows])
 
 
 def null_vectors(rows: Sequence[Whole], dimension: int, clock: Clock = UNLIMITED) -> list[list[int]]:
-    """A basis, in whole numbers, of the vectors that are orthogonal to all rows; short ones if that is quick.
+    """A basis, in whole numbers, of the vectors orthogonal to all rows; reduced to short ones if that is quick.
 
-    OutOfTimeError if time runs out, and a MemoryError if its numbers have too many digits for the memory.
+    Raises OutOfTimeError if time runs out, and MemoryError if its numbers are too long for memory.
 
     >>> null_vectors([[1, 2, 3]], 3)
     [[1, 1, -1], [2, -1, 0]]
@@ -47,7 +47,7 @@ def null_vectors(rows: Sequence[Whole], dimension: int, clock: Clock = UNLIMITED
 
 
 def only_null_vector(rows: Sequence[Whole], dimension: int, clock: Clock) -> list[int] | None:
-    """The vector, up to a factor, that is orthogonal to all rows; None if there are more, or none, or no time.
+    """The one vector, up to a factor, orthogonal to all rows; None if there are more, or none, or time runs out.
 
     >>> only_null_vector([[1, 2]], 2, Clock(None))
     [2, -1]
@@ -77,7 +77,7 @@ def _null_vectors(matrix: Any, clock: Clock) -> list[list[int]]:
 
 
 def null_vectors_of(matrix: Any, chosen: Independent, clock: Clock) -> list[list[int]] | None:
-    """A basis of what is orthogonal to some independent rows of a matrix, which may or may not be all that matter."""
+    """A basis of the vectors orthogonal to the chosen independent rows, which may span all rows or not."""
     free = sorted(set(range(matrix.ncols())) - set(chosen.columns))
     if not chosen.rows:
         return _unit_vectors(matrix.ncols())
@@ -121,7 +121,7 @@ def rank(rows: Sequence[Whole]) -> int:
 
 
 def spans(some: Sequence[Whole], every: Sequence[Whole], clock: Clock) -> bool:
-    """Whether every row is a combination of some; OutOfTimeError if there is no time.
+    """Whether every row is a combination of `some`; raises OutOfTimeError if time runs out.
 
     >>> spans([[1, 2]], [[1, 2], [2, 4]], Clock(None)), spans([[1, 2]], [[1, 3]], Clock(None))
     (True, False)
@@ -135,13 +135,13 @@ def spans(some: Sequence[Whole], every: Sequence[Whole], clock: Clock) -> bool:
         basis = _null_vectors(matrix, clock)
         normals = as_matrix(basis).transpose() if basis else fmpz_mat(matrix.ncols(), 0)
         if not any((others * normals).entries()):
-            return True  # some independent rows span all that is orthogonal to the normals
+            return True  # independent rows of `some` span all that is orthogonal to the normals
         if not any((matrix * normals).entries()):
-            return False  # the prime was lucky: they span no less than all of some
+            return False  # the prime was lucky: they span all of `some`
 
 
 def rank_at_least(rows: Sequence[Whole], clock: Clock) -> int:
-    """As many of the rows are linearly independent, and nearly always no more; 0 if there is no time.
+    """A lower bound on the rank, nearly always equal to it; 0 if time runs out.
 
     >>> rank_at_least([[1, 2], [2, 4]], Clock(None))
     1
@@ -151,7 +151,7 @@ def rank_at_least(rows: Sequence[Whole], clock: Clock) -> int:
 
 
 def solution(columns: Sequence[Whole], target: Whole, clock: Clock = UNLIMITED) -> list[Fraction] | None:
-    """Some numbers that combine the columns to the target, or None if there are none or time runs out.
+    """Coefficients that combine the columns to the target; None if there are none or time runs out.
 
     >>> solution([[1, 0], [1, 2]], [3, 4])
     [Fraction(1, 1), Fraction(2, 1)]
@@ -177,9 +177,9 @@ def solution(columns: Sequence[Whole], target: Whole, clock: Clock = UNLIMITED) 
 
 
 def regular_solution(matrix: Any, right: Any, clock: Clock) -> Fractions | None:
-    """The solution of a square system (of fmpz_mat) that has just one; None if time runs out.
+    """The solution of a regular square system (of fmpz_mat); None if time runs out.
 
-    ZeroDivisionError if it has many, or none.
+    Raises ZeroDivisionError if the matrix is singular.
     """
     size = matrix.nrows()
     bits = max(abs(value) for value in matrix.entries()).bit_length()
@@ -211,7 +211,7 @@ def _primitive(vector: Whole) -> list[int]:
 
 
 def quotient(above: int, below: int) -> Fraction:
-    """A fraction of whole numbers of any length: Python's own greatest common divisor takes minutes for a megabyte.
+    """A fraction of whole numbers of any length: Python's own gcd takes minutes for a megabyte.
 
     >>> quotient(6, -4), quotient(0, 5)
     (Fraction(-3, 2), Fraction(0, 1))
@@ -224,13 +224,13 @@ def quotient(above: int, below: int) -> Fraction:
         return Fraction(above, below)
     numerator, denominator = fmpz(above), fmpz(below)
     divisor = numerator.gcd(denominator) * (1 if below > 0 else -1)
-    found = object.__new__(Fraction)  # as the class itself makes one of numbers that have no common divisor
+    found = object.__new__(Fraction)  # as the class itself does for coprime numbers
     found._numerator, found._denominator = int(numerator // divisor), int(denominator // divisor)  # type: ignore
     return found
 
 
 def decimal(whole: int) -> str:
-    """The digits of a whole number, however many: Python itself stops at some thousands, to be safe from attackers.
+    """The digits of a whole number, however many: Python's `str` refuses more than a few thousand, for security.
 
     >>> len(decimal(10**5000))
     5001

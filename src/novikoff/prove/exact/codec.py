@@ -1,7 +1,7 @@
-"""Parts of a proof as JSON and back: the format follows from the types of the fields of a dataclass or named tuple.
+"""Write parts of a proof as JSON and read them back: the fields of a dataclass or named tuple define the format.
 
-An `int` counts or names rows, and is a JSON number; a `Whole` may be of any length, and is decimal text; a fraction is
-two of these. What has its default value is left out, and refused where it stands.
+An `int` counts rows or is an index, and is a JSON number; a `Whole` may be of any length, and is decimal text; a
+fraction is two of these. Fields with their default value are omitted, and rejected if present.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -22,7 +22,7 @@ Label = str | bool | int | float
 
 
 class Combination(NamedTuple):
-    """Rows, ascending, and a whole number other than 0 for each: how often each is taken."""
+    """Indices of rows, ascending, and a nonzero whole weight for each."""
 
     rows: tuple[int, ...]
     weights: tuple[Whole, ...]
@@ -45,7 +45,7 @@ def _is_record(kind: Any) -> bool:
 
 
 def written_part(part: Any) -> dict[str, Any]:
-    """The fields of a part of a proof, in what JSON knows.
+    """The fields of a part of a proof, as values of JSON.
 
     >>> written_part(Combination((0, 2), (1, 2)))
     {'rows': [0, 2], 'weights': ['1', '2']}
@@ -58,7 +58,7 @@ def written_part(part: Any) -> dict[str, Any]:
 
 
 def written_value(value: Any, kind: Any) -> Any:
-    """A value of this kind, in what JSON knows."""
+    """A value of this kind, as a value of JSON."""
     kind = _given(kind)
     if _is_record(kind):
         return written_part(value)
@@ -70,7 +70,7 @@ def written_value(value: Any, kind: Any) -> Any:
 
 
 def read_part(part: ProofFields, record: Callable[..., T]) -> T:
-    """What `written_part` wrote, and nothing else; the error of the fields if it is not."""
+    """Read what `written_part` wrote; raises the error of the fields for anything else."""
     given, defaults = {}, _defaults(record)
     for name, kind in _kinds(record).items():
         if name in defaults and name not in part:
@@ -83,7 +83,7 @@ def read_part(part: ProofFields, record: Callable[..., T]) -> T:
 
 
 def read_value(part: ProofFields, value: Any, name: str, kind: Any) -> Any:
-    """A value of this kind, which stands under a name in a part."""
+    """Read a value of this kind; the name is for errors."""
     kind = _given(kind)
     if _is_record(kind):
         return read_part(part.inside(value, name), kind)
@@ -112,13 +112,13 @@ def _label(part: ProofFields, value: Any, name: str) -> Label:
 
 
 def _inner(kind: Any, size: int) -> Sequence[Any]:
-    """The kinds of the values of a list: those of a tuple of several, or all the same."""
+    """The kinds of the items of a list: one each for a fixed tuple, else all the same."""
     kinds = get_args(kind)
     return kinds if len(kinds) > 1 and kinds[-1] is not Ellipsis else [kinds[0]] * size
 
 
 def _given(kind: Any) -> Any:
-    """The kind that an optional value has where it is given."""
+    """The kind of an optional value that is not None."""
     if get_origin(kind) is UnionType and type(None) in get_args(kind):
         (only,) = (each for each in get_args(kind) if each is not type(None))
         return only

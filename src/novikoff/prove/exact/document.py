@@ -1,7 +1,7 @@
-"""What proofs are written in: strict JSON, whole numbers of any length as decimal text, fractions as two of them.
+"""The format of proofs: strict JSON, whole numbers of any length as decimal text, fractions as pairs of them.
 
-Every kind of proof has the same outer form: an object with `format`, `kind`, `claims` and `witnesses`, and what the
-claims are about. `docs/certificates.md` says what each must hold; this file only reads and writes.
+Every kind of proof has the same outer form: an object with `format`, `kind`, `claims`, `witnesses`, and the data that
+the claims are about. `docs/certificates.md` specifies each; this file only reads and writes.
 """
 
 import hashlib
@@ -19,24 +19,24 @@ from novikoff.prove.exact.algebra import decimal, from_decimal, quotient
 
 FORMAT = 2
 
-# Longer numbers are not read: no proof that anybody finds has them, and arithmetic on them takes hours.
+# Longer numbers are rejected: proofs found in practice have none, and arithmetic on them takes hours.
 MOST_DIGITS = 1_000_000
 
 _WHOLE = re.compile(r"0|-?[1-9][0-9]*")
 
 
 class CertificateError(ValueError):
-    """A claim of a certificate is not true of the data, or the certificate is not one."""
+    """A claim of a certificate is not true of the data, or the certificate is malformed."""
 
 
 class ProofFields(Fields):
-    """An object of a proof file, with the numbers that proofs have."""
+    """A JSON object of a proof, with readers for exact numbers."""
 
     def integer(self, name: str, least: int | None = None) -> int:
         return self.as_integer(self.value(name), name, least)
 
     def as_integer(self, value: Any, name: str, least: int | None = None) -> int:
-        """A whole number of any length, written as decimal text in the one way in which it can be."""
+        """A whole number of any length, from canonical decimal text."""
         if type(value) is not str or len(value) > MOST_DIGITS or not _WHOLE.fullmatch(value):
             self.fail(f"has {name} = {value!r:.60}, which is not a whole number in decimal text")
         whole = from_decimal(value)
@@ -58,12 +58,12 @@ class ProofFields(Fields):
         return fraction
 
     def rows(self, name: str) -> tuple[int, ...]:
-        """The numbers of some rows; the checker looks whether the data have them."""
+        """Indices of rows; the checker tests whether the data have them."""
         return self.each(name, self.as_whole)
 
 
 def read_proof(text: str | bytes, *kinds: str) -> ProofFields:
-    """The fields of a proof of one of these kinds; raises `CertificateError` for everything else."""
+    """The fields of a proof of one of these kinds; raises `CertificateError` for anything else."""
     try:
         content = parse(text)
     except JSONError as error:
@@ -78,7 +78,7 @@ def read_proof(text: str | bytes, *kinds: str) -> ProofFields:
 
 
 def read_parts(text: str | bytes, kind: str) -> tuple[ProofFields, ProofFields, ProofFields]:
-    """What a proof of this kind is about, what it claims, and its witnesses."""
+    """The data, claims and witnesses of a proof of this kind."""
     fields = read_proof(text, kind)
     data, claims, witnesses = (fields.part(name) for name in ("data", "claims", "witnesses"))
     fields.close()
@@ -91,7 +91,7 @@ def written(kind: str, **parts: Any) -> str:
 
 
 def canonical(value: Any) -> str:
-    """JSON in the one way in which it can be written: keys sorted, no spaces, ASCII.
+    """Canonical JSON: keys sorted, no spaces, ASCII.
 
     >>> canonical({"b": [1, 1.0, True], "a": "é"})
     '{"a":"\\\\u00e9","b":[1,1.0,true]}'
@@ -112,7 +112,7 @@ def fraction_pairs(values: Sequence[Fraction]) -> list[list[str]]:
 
 
 def check_fractions(name: str, values: Any, size: int) -> None:
-    """Refuse a part that does not consist of so many fractions."""
+    """Raise `CertificateError` unless a part consists of `size` fractions."""
     if not isinstance(values, list | tuple) or not all(isinstance(value, Fraction) for value in values):
         raise CertificateError(f"the part {name} of the certificate does not consist of fractions")
     if len(values) != size:
@@ -120,7 +120,7 @@ def check_fractions(name: str, values: Any, size: int) -> None:
 
 
 def claim(holds: bool, name: str, why: str) -> None:
-    """Refuse a claim that does not hold."""
+    """Raise `CertificateError` if a claim does not hold."""
     if not holds:
         raise CertificateError(f"the claim {name} is not true of these data: {why}")
 
@@ -131,7 +131,7 @@ def claim(holds: bool, name: str, why: str) -> None:
 def numbers_sha256(
     kind: str, shape: Iterable[int], arrays: Iterable[ArrayLike], labels: Sequence[Any] | None = None
 ) -> str:
-    """Of the line `novikoff KIND SHAPE...`, the arrays in float64, and the labels in JSON if there are any.
+    """The SHA-256 of the line `novikoff KIND SHAPE...`, the arrays in float64, and any labels in JSON.
 
     >>> numbers_sha256("inequalities", (1, 2), [[[1.0, -0.0]]])[:16]
     '6a4ef33655992bf6'

@@ -15,7 +15,7 @@ from novikoff.engine.threads import over_rows
 
 
 def lowest_exponent(values: ArrayLike, scales: "int | NDArray[np.int64]" = 0) -> int:
-    """The largest e for which every value is a whole number times 2^e (0 if all are 0); or times 2^(e + its scale).
+    """The largest e such that every value is a whole multiple of 2^e, or of 2^(e + its scale); 0 if all are 0.
 
     >>> lowest_exponent([0.5, 12.0]), lowest_exponent([0.5, 12.0], np.array([-5, 0]))
     (-1, 2)
@@ -30,7 +30,7 @@ def lowest_exponent(values: ArrayLike, scales: "int | NDArray[np.int64]" = 0) ->
 
 
 def lowest_exponents(rows: ArrayLike) -> NDArray[np.int64]:
-    """The same, row by row.
+    """The lowest exponent of each row.
 
     >>> lowest_exponents([[0.5, 12.0], [0.0, 0.0], [8.0, 24.0]]).tolist()
     [-1, 0, 3]
@@ -55,7 +55,7 @@ def as_integers(values: ArrayLike, exponent: "int | NDArray[np.int64]") -> NDArr
 
 
 def residues(values: ArrayLike, exponent: int, prime: int) -> NDArray[np.int64]:
-    """The same whole numbers modulo a prime below 2^31.
+    """The whole numbers of `as_integers`, modulo a prime below 2^31.
 
     >>> residues([0.5, -3.0, 2.0**40], -1, 7).tolist()
     [1, 1, 4]
@@ -67,7 +67,7 @@ def residues(values: ArrayLike, exponent: int, prime: int) -> NDArray[np.int64]:
 
 
 def root_down(value: Fraction) -> float:
-    """The largest float that is not above the square root.
+    """The square root, rounded down to a float.
 
     >>> root_down(Fraction(25)), Fraction(root_down(Fraction(2))) ** 2 <= 2
     (5.0, True)
@@ -81,7 +81,7 @@ def root_down(value: Fraction) -> float:
 
 
 def fraction_root_up(value: Fraction) -> float:
-    """The smallest float that is not below the square root; infinite if there is none.
+    """The square root, rounded up to a float; infinite beyond their range.
 
     >>> fraction_root_up(Fraction(25)), fraction_root_up(Fraction(1, 10**900)) > 0
     (5.0, True)
@@ -119,7 +119,7 @@ def nearest_float(value: Fraction) -> float:
 
 
 def float_up(value: Fraction) -> float:
-    """The smallest float that is not below; infinite beyond their range.
+    """A fraction rounded up to a float; infinite beyond their range.
 
     >>> float_up(Fraction(1, 3)) > Fraction(1, 3), float_up(Fraction(1, 10**400)) > 0
     (True, True)
@@ -129,7 +129,7 @@ def float_up(value: Fraction) -> float:
 
 
 def scaled_floats(vector: Sequence[int]) -> NDArray[np.float64]:
-    """Whole numbers of any size, divided by the largest of them.
+    """Whole numbers of any size, divided by the largest magnitude.
 
     >>> scaled_floats([10**400, -(10**400) // 4, 0]).tolist()
     [1.0, -0.25, 0.0]
@@ -139,7 +139,7 @@ def scaled_floats(vector: Sequence[int]) -> NDArray[np.float64]:
 
 
 def length_of(vector: NDArray[np.float64]) -> float:
-    """The length of a vector, right up to a few roundings: scaled, and summed exactly."""
+    """The length of a vector, up to a few roundings: scaled, and summed exactly."""
     largest = float(np.abs(vector).max(initial=0.0))
     if largest == 0:
         return 0.0
@@ -163,16 +163,16 @@ def _whole_parts(values: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.int64
 
 # -- the longest row --------------------------------------------------------------------------------------------------
 
-# Floats with a bound on their error leave the rows that may be longest. These may still be many, such as rows of whole
+# Floats with a bound on their error select the rows that may be longest. These may still be many, such as rows of whole
 # numbers, or of length 1. If their entries have few digits, floats add their squares exactly; if not, their squares are
-# added in two parts, which tells lengths apart that agree to thirty digits, and whole numbers are left for very few.
+# added in two parts, which distinguishes lengths that agree to thirty digits, and very few rows need whole numbers.
 
 
 Floats = NDArray[np.float64]
 
-# Rows that are looked at together, so that no copy of the whole matrix is ever made.
+# Rows per block, so that the whole matrix is never copied.
 BLOCK = 1 << 14
-# And if they are looked at a dozen times, so many that they stay in the cache.
+# Rows per block that stay in the cache, for a dozen passes over them.
 SMALL_BLOCK = 1 << 11
 # Within these exponents no square overflows, or vanishes beside a larger one.
 PLAIN = 400
@@ -198,7 +198,7 @@ def longest_square(matrix: Any) -> Fraction:
 
 
 def _largest(matrix: Any) -> float:
-    """The largest magnitude of an entry; NaN if one is."""
+    """The largest magnitude of an entry; NaN if any is NaN."""
     entries = matrix.data if hasattr(matrix, "tocsr") else matrix
     largest = 0.0
     for start in range(0, len(entries), BLOCK):
@@ -212,10 +212,10 @@ def _largest(matrix: Any) -> float:
 
 
 def _candidates(matrix: Any, exponent: int) -> NDArray[np.int64]:
-    """The rows that may be longest, as far as floats can tell.
+    """The rows that may be longest, by floats with a bound on their error.
 
-    A sum of n squares is off by at most (n + 4) u of itself, the rounding of whole numbers to floats included. What
-    underflows is nothing beside the longest row, whose square is above 2^-802.
+    A sum of n squares has a relative error of at most (n + 4) u, the rounding of whole numbers to floats included. What
+    underflows is negligible beside the longest row, whose square is above 2^-802.
     """
     scale = np.float64(1.0 if abs(exponent) < PLAIN else 2.0 ** min(-exponent, 1000))
     blocks = (matrix.shape[0] + BLOCK - 1) // BLOCK
@@ -234,7 +234,7 @@ def _candidates(matrix: Any, exponent: int) -> NDArray[np.int64]:
 
 @dataclass(frozen=True, eq=False)
 class _Rows:
-    """Some rows: their entries, and for CSR where each row begins."""
+    """Some rows: their entries, and for CSR where each row starts."""
 
     entries: NDArray[Any]
     starts: NDArray[Any] | None
@@ -244,12 +244,12 @@ class _Rows:
         return int(self.entries.shape[1] if self.starts is None else np.diff(self.starts).max(initial=0))
 
     def squares(self, scale: np.float64) -> Floats:
-        """The squared lengths, times the square of a scale."""
+        """The squared lengths of the rows times a scale."""
         scaled = self.entries if scale == 1 and self.entries.dtype == np.float64 else self.entries * scale
         return np.einsum("ij,ij->i", scaled, scaled) if self.starts is None else self.sums(scaled * scaled)
 
     def sums(self, values: Floats) -> Floats:
-        """Of values in the places of the entries, row by row."""
+        """Sum values, one for each entry, row by row."""
         if self.starts is None:
             return np.asarray(values.sum(axis=1))
         from scipy.sparse import csr_array
@@ -258,7 +258,7 @@ class _Rows:
         return np.asarray(csr_array((values, np.zeros(len(values), np.int64), self.starts), shape=shape) @ np.ones(1))
 
     def distinct(self, which: NDArray[np.int64]) -> list[NDArray[Any]]:
-        """The magnitudes of some rows in ascending order, without repetitions."""
+        """The magnitudes of some rows, ascending, without repetitions."""
         entries = self.entries if self.starts is None else np.split(self.entries, self.starts[1:-1])
         sorted_rows = (np.sort(np.abs(entries[row])) for row in which.tolist())
         return list({row.tobytes(): row for row in sorted_rows}.values())
@@ -304,8 +304,8 @@ def _have_few_digits(rows: _Rows, exponent: int) -> bool:
 def _nearly_longest(rows: _Rows, exponent: int) -> NDArray[np.int64]:
     """The rows whose squared length is the largest, or less by very little.
 
-    Adding 2^top to a term and subtracting it again takes a multiple of 2^(top - 53) from it and leaves no more than
-    that; with so few terms that no sum of what was taken is rounded (Rump, Ogita and Oishi 2008).
+    Adding 2^top to a term and subtracting it again extracts a multiple of 2^(top - 53) and leaves at most that; terms
+    are so few that sums of the extracted parts are not rounded (Rump, Ogita and Oishi 2008).
     """
     half = -exponent // 2
     scaled = rows.entries * np.float64(2.0**half) * np.float64(2.0 ** (-exponent - half))
@@ -323,7 +323,7 @@ def _nearly_longest(rows: _Rows, exponent: int) -> NDArray[np.int64]:
 
 
 def _exact_squares(values: Floats) -> list[Floats]:
-    """Three floats for each of some values of at most 1, which add up to its square (Dekker 1971)."""
+    """Three floats for each value, at most 1, that add up to its square (Dekker 1971)."""
     shifted = values * (2.0**27 + 1)
     high = shifted - (shifted - values)
     low = values - high

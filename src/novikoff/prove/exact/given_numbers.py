@@ -1,4 +1,4 @@
-"""The numbers that a proof is about: as they were given, or refused. Nothing is rounded on the way to float64."""
+"""Read the numbers that a proof is about, in float64 without rounding; numbers that would be rounded are rejected."""
 
 from collections.abc import Callable
 from decimal import Decimal
@@ -20,7 +20,7 @@ Index = tuple[int, ...]
 
 
 def exact_matrix(X: Any) -> Any:
-    """Examples as float32, float64 or CSR, each finite number as it was given; others are refused with their place.
+    """Examples as float32, float64 or CSR, not rounded; raises ValueError naming a number that cannot be kept.
 
     >>> exact_matrix([[2**53 + 1, 0.5]])  # doctest: +ELLIPSIS
     Traceback (most recent call last):
@@ -38,7 +38,7 @@ def exact_matrix(X: Any) -> Any:
 
 
 def exact_numbers(X: Any) -> Any:
-    """The same, NaN and infinity included. Floats in an array are not copied."""
+    """The same, but NaN and infinity are allowed. Floats in an array are not copied."""
     if hasattr(X, "tocsr"):
         rows = without_repeats(as_csr(X))
         if rows.dtype in (np.float32, np.float64):
@@ -55,7 +55,7 @@ def exact_numbers(X: Any) -> Any:
 
 
 def matrix_of_examples(X: Any) -> Any:
-    """X itself; refused if it is no matrix."""
+    """X itself; raises ValueError if it is not a matrix."""
     if X.ndim != 2:
         raise ValueError(f"X has {X.ndim} dimension(s); examples are the rows of a matrix")
     return X
@@ -75,7 +75,7 @@ def _of_a_frame(frame: Any) -> NDArray[Any]:
 
 
 def place_in(rows: Any) -> Callable[[Index], Index]:
-    """Where in a matrix an entry stands: in a CSR, the one that is stored in some place."""
+    """A function from the index of a stored entry to its row and column."""
     if not hasattr(rows, "tocsr"):
         return lambda index: index
     return lambda index: (
@@ -87,9 +87,9 @@ def place_in(rows: Any) -> Callable[[Index], Index]:
 def exact_floats(
     values: Any, name: str, *, finite: bool = True, place: Callable[[Index], Index] = lambda index: index
 ) -> Floats:
-    """The same numbers in float64; raises ValueError for what is not a number, not finite, or not a float64.
+    """The same numbers in float64; raises ValueError for one that is not a number, not finite, or not exact in float64.
 
-    A list that mixes whole numbers and floats is looked at before NumPy rounds it.
+    A list that mixes whole numbers and floats is checked before NumPy rounds it.
 
     >>> exact_floats([[1, 2.5]], "A").tolist()
     [[1.0, 2.5]]
@@ -113,7 +113,7 @@ answer is about the numbers that you mean
 
 
 def place_of(index: tuple[int, ...]) -> str:
-    """Where an entry stands, in words."""
+    """The place of an entry, in words."""
     return f"row {index[0]}, column {index[1]}" if len(index) == 2 else f"entry {', '.join(map(str, index))}"
 
 
@@ -163,7 +163,7 @@ def _refuse_rounded(given: NDArray[Any], floats: Floats, name: str, place: Calla
         return
     with np.errstate(all="ignore"):
         is_other = np.asarray(given != floats.astype(given.dtype), dtype=np.bool_) & ~np.isnan(floats)
-        if given.dtype.kind in "iu":  # the largest floats do not come back from whole numbers of 64 bits
+        if given.dtype.kind in "iu":  # the largest floats do not survive conversion to 64-bit integers
             is_other |= floats >= (2.0**63 if given.dtype.kind == "i" else 2.0**64)
     if is_other.any():
         index = tuple(int(i) for i in np.argwhere(is_other)[0])

@@ -1,16 +1,16 @@
-"""Exact linear algebra modulo primes: which rows are independent, and solutions that are lifted from a prime.
+"""Exact linear algebra modulo primes: which rows are independent, and solutions lifted from a prime.
 
 *Elimination* is modulo a small prime, by products of matrices of floats that do not round: residues are between -p/2
-and p/2, so that sums of `PANEL` products of two of them are whole numbers below 2^53, and floats multiply matrices far
-faster than anything else. Rows that are independent modulo a prime are independent; the converse fails if the prime
-divides some determinants.
+and p/2, so that sums of `PANEL` products of two of them are whole numbers below 2^53, and products of float matrices
+are by far the fastest. Rows that are independent modulo a prime are independent; the converse fails if the prime
+divides certain determinants.
 
-*Solutions* in rationals have numbers of thousands of digits on the way, even where the answer has few, and nobody can
-interrupt them. So a system is solved modulo one prime of 62 bits, in milliseconds, and the solution is then lifted, one
-power of the prime after the other (Dixon 1982), until it can be read off as fractions. What is read off is put into the
-equations, exactly: a prime can be unlucky, an answer cannot be wrong.
+*Solving* in rationals has intermediate numbers of thousands of digits, even where the answer has few, and cannot be
+interrupted. So a system is solved modulo one prime of 62 bits, in milliseconds, and the solution is then lifted, one
+power of the prime after the other (Dixon 1982), until rational reconstruction succeeds. Its result is substituted into
+the equations, exactly: a prime can be unlucky, an answer cannot be wrong.
 
-Primes are drawn at random, lest there are data for which they are always unlucky.
+Primes are random, so that no data are unlucky every time.
 """
 
 import secrets
@@ -25,24 +25,24 @@ from novikoff.engine.clock import Clock
 
 Floats = NDArray[np.float64]
 
-# Columns that are eliminated one by one, before the others follow all at once.
+# Columns that are eliminated one by one before all others are updated at once.
 PANEL = 64
-# What is orthogonal to so many random vectors is orthogonal to all, but once in 10^13.
+# A vector orthogonal to this many random normals is orthogonal to all, except once in 10^13.
 DRAWN = 2
-# What is lifted takes no more memory than this: entries times digits of 8 bytes, a few times.
+# The largest size of a lifted solution: entries times digits of 8 bytes; memory holds a few copies.
 MOST_DIGITS = 20_000_000
-# Fractions count as read off if there are so many more bits than they need.
+# Reconstructed fractions are accepted if the modulus has this many more bits than they need.
 SPARE_BITS = 30
-# Multiplications modulo a prime, on a slow machine.
+# Multiplications modulo a prime per second, on a slow machine.
 STEPS_PER_SECOND = 5e8
-# Steps of Euclid's algorithm between two looks at the clock.
+# Steps of Euclid's algorithm between two checks of the clock.
 STEPS = 512
-# Primes that are drawn before a system is believed to have many solutions, or none.
+# Primes to try before a system is considered singular.
 TRIES = 3
 
 
 def small_prime() -> int:
-    """One of some ten thousands just below 2^23."""
+    """A random prime just below 2^23, one of tens of thousands."""
     odd = np.arange(3, 2**11.5 + 1, 2, dtype=np.int64)
     while True:
         drawn = 2**23 - 1 - 2 * secrets.randbelow(2**19)
@@ -50,7 +50,7 @@ def small_prime() -> int:
             return drawn
 
 
-# Where many matrices are compared, all are taken modulo one.
+# The prime shared by computations whose results are compared.
 PRIME = small_prime()
 
 
@@ -65,8 +65,8 @@ class Echelon(NamedTuple):
     upper: Floats
 
     def normals(self) -> Floats:
-        """Random vectors, the columns, that are orthogonal to all rows: random numbers in the columns that lead no row,
-        and what follows from them in the others."""
+        """Random vectors, as columns, orthogonal to all rows: random entries in the free columns, which determine those
+        in the pivot columns."""
         normals = random_residues(self.upper.shape[1])
         normals[self.columns] = 0.0
         for row, column in reversed(list(enumerate(self.columns))):
@@ -115,7 +115,7 @@ def eliminated(matrix: Floats, prime: int | None = None) -> Echelon:
 
 
 def _panel(panel: Floats, rank: int, A: Floats, order: NDArray[np.int64], p: int) -> tuple[list[int], Floats]:
-    """Eliminate some columns from the rows that lead none yet; which lead, and how many times each row took them."""
+    """Eliminate some columns from the rows without a pivot; returns the pivot columns and the multipliers."""
     lower = np.zeros((len(A) - rank, panel.shape[1]))
     columns: list[int] = []
     for column in range(panel.shape[1]):
@@ -140,7 +140,7 @@ def _panel(panel: Floats, rank: int, A: Floats, order: NDArray[np.int64], p: int
 
 
 def random_residues(size: int) -> Floats:
-    """Some random vectors, the columns of a matrix."""
+    """Random vectors, as the columns of a matrix."""
     drawn = np.random.default_rng(size).integers(-PRIME // 2, PRIME // 2, (size, DRAWN))
     return np.asarray(drawn, dtype=np.float64)
 
@@ -155,7 +155,7 @@ class Independent(NamedTuple):
 def independent(matrix: Any, clock: Clock) -> Independent | None:
     """Independent rows and columns of an fmpz_mat, as many as its rank unless the prime is unlucky.
 
-    None if there is not time enough: this is the longest piece that cannot be interrupted.
+    None if too little time is left: this is the longest step that cannot be interrupted.
 
     >>> from flint import fmpz_mat
     >>> independent(fmpz_mat([[0, 2, 4], [0, 1, 2], [0, 1, 3]]), Clock(None))
@@ -176,14 +176,14 @@ def independent(matrix: Any, clock: Clock) -> Independent | None:
 
 
 class Fractions(NamedTuple):
-    """A matrix of fractions: whole numbers (fmpz_mat), and what all of them are to be divided by (fmpz)."""
+    """A matrix of fractions: numerators (fmpz_mat) and their common denominator (fmpz)."""
 
     numerators: Any
     denominator: Any
 
 
 def drawn_prime() -> int:
-    """One of the many primes of 62 bits, at random: one in 10^15 of them divides a given number of thousands of digits.
+    """A random prime of 62 bits: of these, one in 10^15 divides a given number of thousands of digits.
 
     >>> drawn_prime().bit_length()
     62
@@ -198,7 +198,7 @@ def drawn_prime() -> int:
 def lifted(matrix: Any, right: Any, clock: Clock) -> Fractions | None:
     """The solution of a regular square system, for every column of the right-hand side.
 
-    None if the time, or the memory allowed for it, runs out; a ZeroDivisionError if the system is not regular.
+    None if the time, or the memory allowed for it, runs out; raises ZeroDivisionError if the matrix is singular.
 
     >>> from flint import fmpz_mat
     >>> lifted(fmpz_mat([[2, 0], [1, 3]]), fmpz_mat([[1], [1]]), Clock(None))
@@ -228,7 +228,7 @@ def lifted(matrix: Any, right: Any, clock: Clock) -> Fractions | None:
 
 
 def _inverted(matrix: Any) -> tuple[int, Any]:
-    """A prime, and the inverse of a matrix modulo that; ZeroDivisionError if it has none modulo several."""
+    """A prime, and the inverse of a matrix modulo it; raises ZeroDivisionError if there is none modulo several."""
     from flint import nmod_mat
 
     for tries in count(1):
@@ -242,7 +242,8 @@ def _inverted(matrix: Any) -> tuple[int, Any]:
 
 
 def _read_off(values: Any, modulus: Any, clock: Clock) -> Fractions | None:
-    """The fractions with small numerators and denominators that whole numbers stand for, modulo a power of a prime.
+    """Rational reconstruction: the fractions with small numerators and denominators that equal values modulo a power of
+    a prime.
 
     None if they need more digits than the modulus has.
     """
@@ -262,8 +263,8 @@ def _read_off(values: Any, modulus: Any, clock: Clock) -> Fractions | None:
 
 
 def denominator_of(value: Any, modulus: Any, small: Any, most: Any, clock: Clock) -> Any:
-    """The smallest number, no larger than `most`, that makes a value small modulo the modulus (Wang 1981); None if
-    there is none, or no time.
+    """The smallest multiplier, at most `most`, that makes a value small modulo the modulus (Wang 1981); None if there
+    is none, or time runs out.
 
     >>> from flint import fmpz
     >>> denominator_of(fmpz(pow(7, -1, 10**9 + 7) * 5 % (10**9 + 7)), fmpz(10**9 + 7), 1000, 1000, Clock(None))
@@ -281,7 +282,7 @@ def denominator_of(value: Any, modulus: Any, small: Any, most: Any, clock: Clock
 
 
 def taken(matrix: Any, rows: Sequence[int], columns: Sequence[int]) -> Any:
-    """Some rows and columns of an fmpz_mat."""
+    """The submatrix of these rows and columns of an fmpz_mat."""
     from flint import fmpz_mat
 
     return fmpz_mat(len(rows), len(columns), [matrix[i, j] for i in rows for j in columns])

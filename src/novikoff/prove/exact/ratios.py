@@ -1,4 +1,4 @@
-"""Fractions with one denominator, as exact solutions have them, and rows of floats to multiply them with."""
+"""Fractions with a common denominator, as in exact solutions, and rows of floats to multiply them with."""
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
@@ -15,16 +15,16 @@ from novikoff.prove.exact.refined import WholeMatrix
 
 Vector = NDArray[np.float64]
 
-# Numbers with a common denominator of more bits, all together, do not fit into memory.
+# The most bits of all numerators over a common denominator; more do not fit into memory.
 MOST_BITS = 2**33
 NONE = np.iinfo(np.int64).max
 
 
 class Ratios(Sequence[Fraction]):
-    """Fractions n/d with one d, which need not be in lowest terms.
+    """Fractions n/d with a common d, not necessarily in lowest terms.
 
-    An exact solution of equations has numbers of thousands of digits and one denominator. To bring every one of them to
-    lowest terms takes longer than to find them, so it is done only for a number that somebody looks at.
+    An exact solution of equations has numbers of thousands of digits and one denominator. Reducing all of them to
+    lowest terms takes longer than finding them, so a number is reduced when it is accessed.
 
     >>> Ratios([1, 2], 4)[1], list(Ratios.of([0.5, 2.0]))
     (Fraction(1, 2), [Fraction(1, 2), Fraction(2, 1)])
@@ -35,7 +35,7 @@ class Ratios(Sequence[Fraction]):
 
     @classmethod
     def of(cls, values: Iterable[Any]) -> "Ratios":
-        """Floats, fractions, or what has a common denominator already."""
+        """Convert floats or fractions; `Ratios` are returned as they are."""
         from flint import fmpz
 
         if isinstance(values, Ratios):
@@ -67,17 +67,17 @@ class Ratios(Sequence[Fraction]):
         return repr(list(self))
 
     def floats(self) -> Vector:
-        """The nearest floats; infinite beyond their range."""
+        """The nearest floats; infinite if out of range."""
         return np.array([nearest(numerator, self.denominator) for numerator in self.numerators])
 
     def over(self, denominator: int) -> list[int]:
-        """The numerators over a multiple of the denominator."""
+        """The numerators over `denominator`, a multiple of the own one."""
         times = denominator // self.denominator
         return [times * numerator for numerator in self.numerators] if times != 1 else list(self.numerators)
 
 
 def nearest(numerator: int, denominator: int) -> float:
-    """The float nearest to a fraction; infinite beyond their range."""
+    """The float nearest to a fraction; infinite if out of range."""
     try:
         return numerator / denominator
     except OverflowError:
@@ -89,7 +89,7 @@ def common_denominator(*parts: Ratios) -> int:
 
 
 def _lcm(numbers: list[int]) -> int:
-    """The least common multiple, unless numbers over it would fill the memory: a file may claim anything."""
+    """The least common multiple; raises `CertificateError` if numerators over it would fill memory."""
     from flint import fmpz
 
     found, count = fmpz(1), len(numbers)
@@ -102,7 +102,7 @@ def _lcm(numbers: list[int]) -> int:
 
 
 class WholeRows(NamedTuple):
-    """Rows of floats and their limits as whole numbers: both of row i are to be multiplied by 2^exponents[i]."""
+    """Rows of floats and their limits as whole numbers, those of row i in units of 2^exponents[i]."""
 
     matrix: WholeMatrix
     limits: list[int]
@@ -110,7 +110,7 @@ class WholeRows(NamedTuple):
 
     @classmethod
     def of(cls, A: Any, limits: Vector, most: int = NONE) -> "WholeRows":
-        """Of a CSR matrix, with exponents that are at most as large as asked; an infinite limit counts as 0."""
+        """Convert a CSR matrix, with exponents of at most `most`; an infinite limit counts as 0."""
         rows = np.repeat(np.arange(A.shape[0]), np.diff(A.indptr))
         finite = np.where(np.isfinite(limits), limits, 0.0)
         exponents = np.where(finite != 0, lowest_exponents(finite[:, None]), most)
@@ -124,17 +124,17 @@ class WholeRows(NamedTuple):
         )
 
     def excesses(self, x: Ratios) -> NDArray[Any]:
-        """A x less the limits, row by row, in units of 2^exponent over the denominator of x."""
+        """A x minus the limits, row by row, in units of 2^exponent over the denominator of x."""
         products = self.matrix.times(x.numerators).astype(object)
         return np.asarray(products - np.array(self.limits, dtype=object) * x.denominator)
 
     def size_of(self, excess: int, row: int, denominator: int) -> Fraction:
-        """An excess as a number."""
+        """An excess as a fraction."""
         return excess * power_of_two(self.exponents[row]) / denominator
 
 
 def dot(floats: Vector, x: Ratios) -> Fraction:
-    """The product with floats, of which infinite ones count nothing."""
+    """The inner product with floats; infinite ones count as 0."""
     finite = np.where(np.isfinite(floats), floats, 0.0)
     exponent = lowest_exponent(finite)
     pairs = zip(as_integers(finite, exponent).tolist(), x.numerators, strict=True)

@@ -1,9 +1,9 @@
-"""Exact solutions of large sparse systems: floats solve, whole numbers correct, again (Wan 2006).
+"""Exact solutions of large sparse systems by refinement: solve in floats, correct in whole numbers (Wan 2006).
 
-A factorisation in floats gives some digits of a solution. What they leave of the right-hand side is computed in whole
-numbers, without rounding, and the same factors give the next digits of it, and so on, until the digits can be read off
-as fractions with a common denominator. These are put into the equations, exactly: floats can fail to find an answer,
-but it cannot be wrong. Elimination modulo a prime does the same where floats fail, but fills up sparse matrices.
+A factorisation in floats gives some digits of a solution. The residual is computed in whole numbers, without rounding,
+and the same factors give the next digits from it, and so on, until fractions with a common denominator can be
+reconstructed. These are substituted into the equations, exactly: floats can fail to find an answer, but it cannot be
+wrong. Elimination modulo a prime does the same where floats fail, but fills in sparse matrices.
 """
 
 import math
@@ -23,36 +23,36 @@ Numbers = NDArray[Any]
 Floats = NDArray[np.float64]
 Whole64 = NDArray[np.int64]
 
-# Bits of a digit: floats know about 52, less what the condition of the matrix takes.
+# Bits of a digit: floats have 53, minus those lost to the condition of the matrix.
 DIGIT = 40
-# A digit adds so many bits at least, else floats are given up, and at most.
+# The fewest bits that a digit must add, or floats have failed, and the most.
 LEAST_STEP, MOST_STEP = 4, 50
-# What a digit leaves may have so many bits, or as many more than the entries of a row, added up, as a digit has.
+# The most bits of a residual, unless the absolute sum of a row times a digit has more.
 MOST_LEFT = 60
-# Fractions count as read off if there are so many more bits than they need, twice.
+# Reconstructed fractions are accepted if there are twice this many more bits than they need.
 SPARE_BITS = 24
 EQUILIBRATIONS = 3
 # Whole numbers below this stay in 64 bits.
 SAFE = 2**62
-# So many bits of fractions are not worth waiting for.
+# Solutions with more bits are not worth the time.
 MOST_BITS = 400_000
-# Up to so many equations, what floats cannot solve is eliminated modulo primes.
+# Up to this many equations, elimination modulo primes solves what floats cannot.
 MOST_DENSE = 300
-# Columns, cubed, that are eliminated in a second on a slow machine: sparse ones that fill up, and those of a matrix
-# that is written out, which has no more rows than this.
+# Columns, cubed, eliminated per second on a slow machine: those of sparse factors that fill in, and those of a dense
+# matrix; and the most rows of the latter.
 SPARSE_RATE, FULL_RATE = 5e9, 3e10
 MOST_FULL = 8_000
 
 
 class Solution(NamedTuple):
-    """Whole numbers, and what all of them are to be divided by."""
+    """Numerators and their common denominator."""
 
     numerators: list[int]
     denominator: int
 
 
 class WholeMatrix(NamedTuple):
-    """A CSR of whole numbers: of 64 bits, or Python's."""
+    """A CSR matrix of whole numbers: int64, or Python integers."""
 
     data: Numbers
     indices: NDArray[np.int64]
@@ -61,7 +61,7 @@ class WholeMatrix(NamedTuple):
 
     @classmethod
     def of(cls, numbers: Any, indices: Numbers, indptr: Numbers, n_columns: int) -> "WholeMatrix":
-        """In 64 bits, if all numbers fit."""
+        """The matrix, in int64 if all numbers fit."""
         values = np.array(numbers, dtype=object)
         if all(abs(value) < SAFE for value in values.tolist()):
             values = values.astype(np.int64)
@@ -69,7 +69,7 @@ class WholeMatrix(NamedTuple):
 
     @classmethod
     def of_table(cls, rows: Sequence[Sequence[int]], n_columns: int) -> "WholeMatrix":
-        """From rows that are written out."""
+        """Convert dense rows."""
         entries = [(place, value) for row in rows for place, value in enumerate(row) if value]
         counts = [sum(1 for value in row if value) for row in rows]
         places = np.array([place for place, _ in entries], dtype=np.int64)
@@ -101,7 +101,7 @@ class WholeMatrix(NamedTuple):
         return WholeMatrix(self.data[kept], place[self.indices[kept]], indptr, len(columns))
 
     def written_out(self) -> Any:
-        """The same as FLINT's matrix."""
+        """The matrix as a FLINT matrix."""
         table = np.zeros((self.n_rows, self.n_columns), dtype=object)
         np.add.at(table, (np.repeat(np.arange(self.n_rows), np.diff(self.indptr)), self.indices), self.data)
         return as_matrix(table.tolist())
@@ -112,7 +112,7 @@ class WholeMatrix(NamedTuple):
         return dict(zip(self.indices[part].tolist(), self.data[part].tolist(), strict=True))
 
     def combined(self, rows: Sequence[int], weights: Sequence[int]) -> dict[int, int]:
-        """The sum of some rows, each times a whole number; zeros are left out."""
+        """The sum of some rows, each times a whole number; zeros are omitted."""
         total: dict[int, int] = {}
         for row, weight in zip(rows, weights, strict=True):
             for place, value in self.row(row).items():
@@ -120,7 +120,7 @@ class WholeMatrix(NamedTuple):
         return {place: value for place, value in total.items() if value}
 
     def times(self, vector: Any) -> Numbers:
-        """The product with a vector of whole numbers, exactly; both in 64 bits if all of it fits."""
+        """The exact product with a vector of whole numbers; in int64 if everything fits."""
         numbers = vector if isinstance(vector, np.ndarray) else np.array(vector, dtype=object)
         if not numbers.any():
             return np.zeros(self.n_rows, dtype=self.data.dtype)
@@ -137,20 +137,20 @@ class WholeMatrix(NamedTuple):
 
     @property
     def row_bits(self) -> int:
-        """The entries of a row, without their signs, add up to a number of so many bits at most."""
+        """A bound on the bits of the absolute sum of a row."""
         return self.largest.bit_length() + int(np.diff(self.indptr).max(initial=0)).bit_length()
 
     @property
     def largest(self) -> int:
-        """The largest entry, without its sign."""
+        """The largest magnitude of an entry."""
         return max(int(self.data.max()), -int(self.data.min())) if len(self.data) else 0
 
 
 class Regular:
-    """A square matrix that floats can factorise: sparse, or written out if that is quicker.
+    """A square matrix that floats can factorise: sparse, or dense if that is quicker.
 
-    Rows and columns are equilibrated by powers of two, which round nothing: how rows were scaled to whole numbers does
-    not matter to floats. Of sparse factors, about `core` columns fill up.
+    Rows and columns are equilibrated by powers of two, without rounding, so the scaling of rows to whole numbers does
+    not matter. In sparse factors, about `core` columns fill in.
     """
 
     def __init__(self, matrix: WholeMatrix, core: int = 0) -> None:
@@ -169,7 +169,7 @@ class Regular:
 
     @classmethod
     def of(cls, matrix: WholeMatrix, clock: Clock, core: int = 0) -> "Regular | None":
-        """None if it is singular, as far as floats can tell, or if that takes too long."""
+        """Factorise a matrix; None if it is singular in floats, or if there is too little time."""
         if min(_seconds(matrix.n_rows, core)) > clock.left():
             return None
         try:
@@ -183,7 +183,7 @@ class Regular:
         return np.asarray(np.ldexp(self._solve(np.ldexp(right, into), transpose), out))
 
     def solve(self, right: Any, clock: Clock, transpose: bool = False) -> Solution | None:
-        """The solution for a right-hand side of whole numbers; None if there is no time, or if floats fail.
+        """The exact solution for a right-hand side of whole numbers; None if time runs out or floats fail.
 
         >>> matrix = WholeMatrix(np.array([2, 1, 3]), np.array([0, 0, 1]), np.array([0, 1, 3]), 2)
         >>> Regular(matrix).solve([1, 1], Clock(None))
@@ -198,10 +198,10 @@ class Regular:
 
 
 class _Lift:
-    """Digit after digit of the solution of a system, of which floats solve an equilibrated copy.
+    """The solution of a system digit by digit, where floats solve an equilibrated copy.
 
-    With x_j = 2^out_j u_j, all u_j are of about one size, and a digit of u is `DIGIT` bits of every u_j. The rows are
-    whole numbers V again.
+    With x_j = 2^out_j u_j, all u_j are of similar size, and a digit of u is `DIGIT` bits of every u_j. The scaled rows
+    are whole numbers V again.
     """
 
     def __init__(self, matrix: WholeMatrix, into: Whole64, out: Whole64, solve: Callable[[Floats], Floats]) -> None:
@@ -214,7 +214,7 @@ class _Lift:
         moves = out[matrix.indices] + self._shifts[rows]
         data = (matrix.data.astype(object) << np.maximum(moves, 0)) >> np.maximum(-moves, 0)
         self._V = WholeMatrix.of(data, matrix.indices, matrix.indptr, matrix.n_columns)
-        # From what is left of the right-hand side, in the units of V, to that of the equilibrated copy.
+        # From the residual in the units of V to that of the equilibrated copy.
         self._into = into - self._shifts
 
     def solve(self, right: Any, clock: Clock) -> Solution | None:
@@ -234,7 +234,7 @@ class _Lift:
         return _reduced(numerators, found.denominator, least)
 
     def _first_digits(self, left: Numbers, clock: Clock) -> tuple[Numbers, Numbers] | None:
-        """Digits before the point, and what they leave."""
+        """The residual after the digits before the point, and these digits."""
         digits, before = np.zeros(len(left), dtype=object), math.inf
         while True:
             solution = self._near(_ldexp(left, self._into))
@@ -273,10 +273,10 @@ class _Lift:
 
 
 class _Residual:
-    """What digits leave of a right-hand side, exactly.
+    """The exact residual of a right-hand side.
 
-    Arithmetic modulo 2^64 knows it but for a multiple of that, and floats, which are off by less than 2^62, know which
-    one. Where entries are too long for this, numbers are Python's, and floats count them in units of 2^unit.
+    Arithmetic modulo 2^64 gives it up to a multiple of that, and floats, with errors below 2^62, determine the
+    multiple. Where entries are too long for this, they are Python integers, and floats have units of 2^unit.
     """
 
     def __init__(self, left: Numbers, V: WholeMatrix) -> None:
@@ -297,14 +297,14 @@ class _Residual:
 
     @property
     def bits(self) -> int:
-        """More than what is left has."""
+        """An upper bound on the bits of the residual."""
         return self.unit + (_exponent(self.floats) or 0) + 1
 
     def is_zero(self) -> bool:
         return not self._left.any() and not self.floats.any()
 
     def subtract(self, digit: Whole64, step: int) -> bool:
-        """2^step times what is left, less V digit; False if floats cannot tell that it is small."""
+        """Replace the residual by 2^step times it, minus V digit; False if floats cannot show that it is small."""
         near = np.ldexp(self.floats, step) - self._near @ digit.astype(np.float64)
         if not np.abs(near).max(initial=0.0) < 2.0 ** max(self._V.row_bits - self.unit + DIGIT, MOST_LEFT):
             return False
@@ -326,7 +326,7 @@ def _modulo(numbers: Numbers) -> NDArray[np.uint64]:
 
 
 def _seconds(size: int, core: int) -> tuple[float, float]:
-    """About how long it takes to factorise a matrix: as a sparse one, and written out, if memory allows that."""
+    """The estimated times to factorise a matrix as sparse, and as dense if memory allows."""
     return core**3 / SPARSE_RATE, size**3 / FULL_RATE if size <= MOST_FULL else math.inf
 
 
@@ -347,7 +347,7 @@ def _full_factors(columns: Any) -> Callable[[Floats, bool], Floats]:
 
 
 def by_elimination(matrix: WholeMatrix, right: Any, clock: Clock) -> Solution | None:
-    """The solution of a small system without floats; None if it has many, or none, or is not small."""
+    """The solution of a small system without floats; None if it is singular or not small."""
     if matrix.n_rows > MOST_DENSE:
         return None
     try:
@@ -370,14 +370,14 @@ def mantissas_of(numbers: Numbers) -> tuple[Floats, Whole64]:
 
 def _ldexp(values: Numbers, exponents: Whole64) -> Floats:
     mantissas, shifts = mantissas_of(values)
-    with np.errstate(over="ignore"):  # what is not finite is given up
+    with np.errstate(over="ignore"):  # overflow is detected later
         return np.ldexp(mantissas, shifts + exponents)
 
 
 def _equilibrating(
     mantissas: Floats, exponents: Whole64, rows: Whole64, matrix: WholeMatrix
 ) -> tuple[Whole64, Whole64]:
-    """Exponents for rows and columns that bring the entries near 1: halfway between largest and smallest, in turn."""
+    """Exponents for rows and columns that bring the entries near 1: alternately, by the mean of the extremes."""
     used = mantissas != 0
     size = np.log2(np.abs(mantissas[used])) + exponents[used]
     places, counts = (rows[used], matrix.indices[used]), (matrix.n_rows, matrix.n_columns)
@@ -399,7 +399,7 @@ def _trailing_zeros(values: Numbers) -> Whole64:
 
 
 def _exponent(values: Floats) -> int | None:
-    """All values are below 2 to this power; None if one is not a number."""
+    """An e with all values below 2^e; None if a value is not finite."""
     largest = float(np.abs(values).max(initial=0.0))
     return math.frexp(largest)[1] if largest < math.inf else None
 
@@ -409,16 +409,16 @@ def _whole(values: Floats) -> Numbers:
 
 
 def _read_off(digits: list[int], bits: int, row_bits: int, left_bits: int, clock: Clock) -> Solution | None:
-    """The fractions with the smallest common denominator that numbers, divided by 2^bits, are near to.
+    """The fractions with the smallest common denominator near the digits divided by 2^bits.
 
-    They solve the system if what the digits leave of it, and what rounding them to fractions adds, is less than 1 in
-    whole numbers: `left_bits` is the size of the one, and `row_bits` that of a row's entries together.
+    They solve the system if the residual plus the error of rounding the digits to fractions is less than 1 in whole
+    numbers: `left_bits` bounds the residual, and `row_bits` the absolute sum of a row.
     """
     from flint import fmpz
 
     if bits < 2 * SPARE_BITS + row_bits:
         return None
-    # A random combination has the common denominator, but perhaps for a small factor.
+    # A random combination has the common denominator, up to a small factor.
     weights = random.Random(0).choices(range(1, 1 << 16), k=len(digits))
     denominator = _denominator(sum(map(mul, weights, digits)) % (1 << bits), bits, clock)
     numbers = [fmpz(value) for value in digits]
@@ -438,7 +438,7 @@ def _read_off(digits: list[int], bits: int, row_bits: int, left_bits: int, clock
 
 
 def _denominator(value: int, bits: int, clock: Clock) -> int | None:
-    """The smallest number that makes a value small modulo 2^bits; None if there is none."""
+    """The smallest multiplier that makes a value small modulo 2^bits; None if there is none."""
     from flint import fmpz
 
     small, most = fmpz(1) << bits // 2 + SPARE_BITS - 2, fmpz(1) << bits // 2 - SPARE_BITS
@@ -447,7 +447,7 @@ def _denominator(value: int, bits: int, clock: Clock) -> int | None:
 
 
 def _reduced(numerators: list[int], denominator: int, exponent: int) -> Solution:
-    """The numerators times a power of two; a power of two that all are divisible by is left out."""
+    """The numerators times a power of two, with common powers of two cancelled."""
     every = math.gcd(denominator, *(value & -value for value in numerators)) if denominator % 2 == 0 else 1
     denominator, numerators = denominator // every, [value // every for value in numerators]
     if exponent < 0:

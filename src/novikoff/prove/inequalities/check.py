@@ -1,8 +1,8 @@
-"""What proves a claim about a system Ax > 0, checked in exact arithmetic by code that searches for nothing.
+"""Proofs of claims about a system Ax > 0, checked in exact arithmetic by code that does no search.
 
 A solution x proves itself, and its margin: the smallest <a, x>/(||a|| ||x||) over the rows a, whose square is rational.
-Rows with positive weights that add up to 0 prove that there is no solution (Gordan 1873). And any rows with positive
-weights l bound the margin m of all solutions: a solution x of length 1 has <a, x> >= m ||a|| for every row, so that
+Rows with positive weights that add up to 0 prove that there is no solution (Gordan 1873). Any rows with positive
+weights l bound the margin m of all solutions: a solution x of length 1 has <a, x> >= m ||a|| for every row, so
 m sum l_i ||a_i|| <= <sum l_i a_i, x> <= ||sum l_i a_i||.
 """
 
@@ -41,14 +41,14 @@ from novikoff.prove.exact.floats import (
 from novikoff.prove.exact.given_numbers import Floats, exact_floats
 from novikoff.say.words import cancelling, counted
 
-# Binary places of the lengths of rows in a bound on the margin.
+# Binary digits of the lengths of rows in a bound on the margin.
 PLACES = 64
 
 InequalitiesError = CertificateError
 
 
 class Outcome(enum.Enum):
-    """What became of a system of inequalities."""
+    """The outcome for a system of inequalities."""
 
     SOLVED = "solved"
     NO_SOLUTION = "no solution"
@@ -58,16 +58,16 @@ class Outcome(enum.Enum):
 
 @dataclass(frozen=True, eq=False)
 class Inequalities:
-    """What was found out about a system Ax > 0, and why one should believe it. True if it was solved.
+    """The result for a system Ax > 0, with its proof. True if it was solved.
 
     `x` solves every row; it is float64, or whole numbers (dtype object) where no float64 vector was found.
-    `combination` has rows and positive whole weights that add up to exactly 0, so that nothing solves them (Gordan).
+    `combination` has rows and positive whole weights that add up to exactly 0, so no x solves them (Gordan).
     Margins are those of rows and solutions divided by their lengths: `margin` is that of x, rounded down, and no
     solution has one above `margin_at_most`, rounded up, which the rows and weights in `dual` prove. All of this is
     exact, and `check` proves it again; `arithmetic` is `float64` only where nothing was decided.
 
-    The rest records the search, and is no claim: `method`, `iterations` (mistakes or steps), `rescalings`, `potential`
-    (log det R after every rescaling for `rescaled`, else a bound on the margin, now and then), and what `stopped` it.
+    The rest records the search and claims nothing: `method`, `iterations` (mistakes or steps), `rescalings`,
+    `potential` (log det R after every rescaling for `rescaled`, else bounds on the margin), and why it `stopped`.
     """
 
     outcome: Outcome
@@ -147,7 +147,7 @@ class Inequalities:
         claim(_is_float(self.margin_at_most, found.margin_at_most), "margin_at_most", why)
 
     def to_json(self) -> str:
-        """The claims and what proves them, without the record of the search; see `docs/certificates.md`."""
+        """The claims and their proofs, without the record of the search; see `docs/certificates.md`."""
         claims: dict[str, Any] = {"outcome": self.outcome.value}
         witnesses: dict[str, Any] = {}
         if self.x is not None:
@@ -165,7 +165,7 @@ class Inequalities:
 
     @classmethod
     def from_json(cls, text: str | bytes) -> "Inequalities":
-        """What `to_json` wrote; raises `CertificateError` for anything else."""
+        """Read what `to_json` wrote; raises `CertificateError` for anything else."""
         data, claims, witnesses = read_parts(text, "inequalities")
         outcome = Outcome(claims.choice("outcome", tuple(each.value for each in Outcome)))
         x = _read_vector(witnesses) if outcome is Outcome.SOLVED else None
@@ -189,7 +189,7 @@ class Inequalities:
 
 
 def read_rows(A: Any) -> Floats:
-    """The rows of a system; raises ValueError for what is none."""
+    """The rows of a system; raises ValueError if A is not one."""
     rows = exact_floats(A, "A")
     if rows.ndim != 2:
         raise ValueError(f"A has {rows.ndim} dimension(s); pass a matrix with one inequality a row")
@@ -206,7 +206,7 @@ def fingerprint(rows: Floats) -> str:
 
 
 class Derived(NamedTuple):
-    """What witnesses prove of the rows."""
+    """What witnesses prove about the rows."""
 
     outcome: Outcome
     margin: float | None
@@ -220,7 +220,7 @@ def derived(
     dual: Combination | None = None,
     min_margin: float | None = None,
 ) -> Derived:
-    """The claims that follow; raises `CertificateError` if a witness is none, or says more than one thing.
+    """The claims that follow from the witnesses; raises `CertificateError` if one is invalid or two disagree.
 
     >>> derived(np.array([[3.0, 4.0]]), x=np.array([1.0, 0.0]))
     Derived(outcome=<Outcome.SOLVED: 'solved'>, margin=0.6, margin_at_most=inf)
@@ -247,8 +247,8 @@ def derived(
 def margin_square(rows: Floats, x: Sequence[int]) -> Fraction | None:
     """The square of the margin of x; None if x does not have a positive product with every row.
 
-    Floats find the rows that may have the smallest product. Rows and x are scaled to length 1, and no product of theirs
-    is off by more than (d + 8) 2^-51: exact arithmetic decides among those within twice that.
+    Floats find the rows that may have the smallest product. Rows and x are scaled to length 1, so their products have
+    errors of at most (d + 8) 2^-51: exact arithmetic decides among those within twice that.
     """
     if not any(x) or not rows.any(axis=1).all():
         return None
@@ -269,7 +269,7 @@ def margin_square(rows: Floats, x: Sequence[int]) -> Fraction | None:
 
 
 def margin_bound(rows: Floats, dual: Combination) -> float:
-    """No solution has a larger margin: ||sum l_i a_i|| / sum l_i ||a_i||, at most 1, rounded up.
+    """An upper bound on all margins: ||sum l_i a_i|| / sum l_i ||a_i||, at most 1, rounded up.
 
     A length is rounded down to a multiple of 2^(e - 64), where 2^e is the largest power of two that divides all entries
     of the row.
@@ -289,7 +289,7 @@ def margin_bound(rows: Floats, dual: Combination) -> float:
 
 
 def exact_sum(rows: Floats, combination: Combination) -> tuple[list[int], int]:
-    """The sum of rows times weights, as whole numbers times a power of two; raises if they are no combination."""
+    """The sum of rows times weights, as whole numbers times a power of two; raises if the combination is invalid."""
     _check_combination(combination, len(rows))
     chosen = rows[list(combination.rows)]
     exponent = lowest_exponent(chosen)
@@ -310,7 +310,7 @@ def _check_combination(combination: Any, n_rows: int) -> None:
 
 
 def as_whole_vector(x: Any, dimension: int) -> list[int]:
-    """Floats or whole numbers, in the same proportions, as whole numbers."""
+    """Floats or whole numbers as whole numbers in the same proportions."""
     values = x.tolist() if isinstance(x, np.ndarray) and x.ndim == 1 else None
     if values is None or len(values) != dimension:
         raise CertificateError(f"x is no vector of {dimension} numbers")
@@ -333,7 +333,7 @@ def _bound_without_witness(outcome: Outcome) -> float:
 
 
 def _read_vector(fields: ProofFields) -> NDArray[Any]:
-    """Floats, if all numbers are float64; else whole numbers."""
+    """Read floats if all numbers are exact in float64, else whole numbers."""
     values = fields.each("x", fields.fraction)
     if all(_is_float64(value) for value in values):
         return np.array([float(value) for value in values])

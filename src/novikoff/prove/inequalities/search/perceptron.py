@@ -1,12 +1,12 @@
-"""The perceptron's own method for Ax > 0, and Dunagan and Vempala's randomised rescaling of it (2008).
+"""The perceptron for Ax > 0, and its randomised rescaling by Dunagan and Vempala (2008).
 
 With unit rows a_i the perceptron needs about 1/rho^2 steps when the margin is rho. If the hull of the rows contains the
-origin there is no solution, and the average of the rows that were added goes to the origin.
+origin there is no solution, and the average of the rows that were added converges to the origin.
 
 Rescaling makes that a polynomial in log(1/rho). Each phase runs the perceptron for 16 m^2 mistakes. If that is not
 enough the margin is small, and a random unit vector, pushed back from every row that it violates by more than
-sigma = 1/(32 m), has with some luck a positive product with the centre of the solutions. Stretching the space twofold
-along it then widens the margin by a factor 1 + 1/(3 m), and costs less than that without luck.
+sigma = 1/(32 m), has a positive product with the centre of the solutions with constant probability. Stretching the
+space twofold along it then widens the margin by a factor 1 + 1/(3 m), and otherwise costs less than that.
 """
 
 import math
@@ -20,7 +20,7 @@ from novikoff.prove.inequalities.search.system import Proofs, SearchLimits, Sear
 from novikoff.prove.separable.points import Floats
 
 MOST_MISTAKES = 1_000_000
-# Rows that are looked at between two looks at the clock.
+# Rows between two checks of the clock.
 MOST_PATIENCE = 1_000_000
 
 
@@ -37,7 +37,7 @@ def perceptron(system: System, limits: SearchLimits, most_mistakes: int = MOST_M
         made, is_free = perceptron_epochs(system.unit, w, counts, most_mistakes - mistakes, patience)
         patience = min(2 * patience, MOST_PATIENCE)
         wrong = system.first_violated(w) if is_free else None
-        if is_free and wrong is not None:  # positive in float64, but not in truth
+        if is_free and wrong is not None:  # positive in float64 only
             w += system.unit[wrong]
             counts[wrong] += 1
             made += 1
@@ -52,20 +52,20 @@ def perceptron(system: System, limits: SearchLimits, most_mistakes: int = MOST_M
             return SearchResult("perceptron", x, combination, counts / mistakes, mistakes, 0, tuple(history), stopped)
 
 
-# Of mistakes and of the walk's steps together.
+# The most mistakes and steps of the walk together.
 MOST_STEPS = 100_000_000
 CHUNK = 100_000
-# Random directions in a phase: all of them are bad luck once in 5,000 phases.
+# Random directions in a phase: all of them fail once in 5,000 phases.
 DRAWS = 64
 
 
-# A phase makes so many times m^2 mistakes at most.
+# The most mistakes in a phase, divided by m^2.
 PATIENCE = 16.0
 
 
 class Phase(NamedTuple):
-    """What a phase saw and did: its unit rows, its weights, how often each row was a mistake, and the direction along
-    which the space is stretched next, if it is."""
+    """A phase: its unit rows, its weights, the mistakes on each row, and the direction along which the space is
+    stretched next, if any."""
 
     rows: Floats
     weights: Floats
@@ -83,7 +83,7 @@ def dunagan_vempala(
 ) -> SearchResult:
     """Perceptron, random direction, stretch; again. `potential` has ||w||/k of every phase, in its own coordinates.
 
-    It is a bound on the margin as the phase sees it, which rescaling widens. `watch` is shown every phase.
+    It bounds the margin in those coordinates, which rescaling widens. `watch` is called with every phase.
     """
     A, m = system.unit, system.dimension
     B = np.eye(m)
@@ -121,7 +121,7 @@ def dunagan_vempala(
 
 
 def _few_mistakes(C: Floats, most: int, limits: SearchLimits) -> tuple[Floats, Floats, bool]:
-    """The perceptron on unit rows, for a number of mistakes at most: the weights, the counts, whether it converged."""
+    """The perceptron on unit rows, for at most `most` mistakes: the weights, the counts, whether it converged."""
     w, counts = np.zeros(C.shape[1]), np.zeros(len(C))
     made, converged = 0, False
     while not converged and made < most:
@@ -135,8 +135,7 @@ def _few_mistakes(C: Floats, most: int, limits: SearchLimits) -> tuple[Floats, F
 def _random_direction(C: Floats, generator: np.random.Generator, limits: SearchLimits) -> tuple[Floats | None, int]:
     """A unit vector that violates no row by more than sigma, from a random start; and the number of steps.
 
-    A start has the luck that the theorem needs, and succeeds then, with probability 1/8 at least if there is a
-    solution. None if that did not happen.
+    If there is a solution, a start succeeds with probability at least 1/8. None if all starts failed.
     """
     m = C.shape[1]
     sigma = 1 / (32 * m)

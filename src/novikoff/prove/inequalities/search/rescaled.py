@@ -1,9 +1,9 @@
 """The rescaled perceptron (Dadush, Vegh and Zambelli 2020): about m^2 log(1/rho) smooth steps in m dimensions.
 
-All solutions of length at most 1 lie in the unit ball. Keep an ellipsoid that holds them: {y: y'Ry <= 1}, at first the
-ball. Look at the rows in coordinates in which the ellipsoid is a ball, and run the smooth perceptron there. It finds a
-solution, or a convex combination x of the rows with length at most 1/(11 m), and that makes the ellipsoid smaller by a
-constant factor. It can never be smaller than the solutions: there is a bound on the number of rescalings.
+All solutions of length at most 1 lie in the unit ball. Keep an ellipsoid that contains them: {y: y'Ry <= 1}, at first
+the ball. Transform the rows to coordinates in which the ellipsoid is a ball, and run the smooth perceptron there. It
+finds a solution, or a convex combination x of the rows with length at most 1/(11 m), which shrinks the ellipsoid by a
+constant factor. It always contains the solutions, so the number of rescalings is bounded.
 
 Why. Let c_i be the rows in the new coordinates, of length 1. A solution y in the ellipsoid has 0 <= <c_i, y> <= 1, and
 if eps = ||sum x_i c_i||, then sum x_i <c_i, y>^2 <= sum x_i <c_i, y> <= eps. So for every t > 0
@@ -13,7 +13,7 @@ if eps = ||sum x_i c_i||, then sum x_i <c_i, y>^2 <= sum x_i <c_i, y> <= eps. So
 which is a new ellipsoid. Its det R has grown by the factor prod (1 + t lambda_j)/(1 + t eps), where the lambda_j are
 the eigenvalues of sum x_i c_i c_i', of sum 1. The paper takes t = 1: the factor is at least 2/(1 + eps)^m, which is
 above 2 e^(-1/11) once eps <= 1/(11 m). Here t is the best of 1, 2, 4, ...: never worse, and many times better where
-the rows press on the solutions from all sides. If some solution has margin rho, the solutions contain a ball of radius
+the rows bound the solutions on all sides. If some solution has margin rho, the solutions contain a ball of radius
 rho/(1 + rho), so log det R is at most 2 m log(1 + 1/rho): there are at most 3.33 m log(1 + 1/rho) rescalings.
 
 The smooth perceptron (Soheili and Pena 2012) needs about sqrt(log n)/rho steps where the perceptron needs 1/rho^2. The
@@ -52,7 +52,7 @@ def smooth_steps(A: Floats) -> Iterator[SmoothStep]:
     """
     mu = 2.0
     y = A.mean(axis=0)
-    Ay = np.vecdot(A, y)  # BLAS would wait for its threads far longer than such a product takes
+    Ay = np.vecdot(A, y)  # BLAS would synchronise its threads for far longer than such a product takes
     x = softmin(Ay, mu)
     xA = pA = np.einsum("i,ij->j", x, A)
     for k in itertools.count():
@@ -73,7 +73,7 @@ def softmin(products: Floats, mu: float) -> Floats:
     return np.asarray(p / p.sum())
 
 
-# What every rescaling adds to log det R at the least.
+# The least that a rescaling adds to log det R.
 LEAST_GAIN = math.log(2) - 1 / 11
 STEPS = 2.0 ** np.arange(41)
 # Seconds for the last attempt at an exact combination.
@@ -88,7 +88,7 @@ class Seen(NamedTuple):
 
 
 class Growth(NamedTuple):
-    """How much log det R would grow, and the new axes, in the old coordinates."""
+    """The growth of log det R, and the new axes in the old coordinates."""
 
     gain: float
     axes: Floats
@@ -96,9 +96,9 @@ class Growth(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Ellipsoid:
-    """The set {axes v: ||v|| <= 1}, with R = (axes axes')^-1. It holds every solution of length at most 1.
+    """The set {axes v: ||v|| <= 1}, with R = (axes axes')^-1. It contains every solution of length at most 1.
 
-    Keeping the axes instead of R halves the digits that are lost: their condition is 1/rho where R's is 1/rho^2.
+    Storing the axes instead of R halves the loss of digits: their condition is 1/rho where R's is 1/rho^2.
     """
 
     axes: Floats
@@ -117,17 +117,17 @@ class Ellipsoid:
         return Ellipsoid(self.axes @ growth.axes, self.log_det + growth.gain)
 
     def is_lost_to_rounding(self, seen: Seen) -> bool:
-        """Whether some row is nothing but rounding in the coordinates of the ellipsoid."""
+        """Whether some row is only rounding error in the coordinates of the ellipsoid."""
         return bool(seen.lengths.min() < 64 * ROUNDING * np.linalg.norm(self.axes))
 
     def margin_at_most(self) -> float:
-        """If a solution has margin rho, log det R <= 2 m log(1 + 1/rho)."""
+        """The largest margin rho with log det R <= 2 m log(1 + 1/rho), which holds if a solution has it."""
         exponent = self.log_det / (2 * len(self.axes))
         return 1 / math.expm1(exponent) if exponent > 0 else math.inf
 
 
 def growth_of_ellipsoid(seen: Seen, weights: Floats) -> Growth:
-    """What a convex combination of the rows does to the ellipsoid, with the best t."""
+    """How a convex combination of the rows shrinks the ellipsoid, with the best t."""
     m = seen.rows.shape[1]
     eps = float(np.linalg.norm(weights @ seen.rows))
     eigenvalues, vectors = np.linalg.eigh((seen.rows.T * weights) @ seen.rows)
@@ -139,20 +139,20 @@ def growth_of_ellipsoid(seen: Seen, weights: Floats) -> Growth:
 
 
 def combined_margin_at_most(seen: Seen, weights: Floats) -> float:
-    """A unit solution y with margin rho has eps >= sum x_i <c_i, y> >= rho sum x_i / length_i."""
+    """A bound on the margin rho of a unit solution y: eps >= sum x_i <c_i, y> >= rho sum x_i / length_i."""
     total = float((weights / seen.lengths).sum())
     return float(np.linalg.norm(weights @ seen.rows)) / total
 
 
 def rounding_of_a_margin(unit_rows: Floats) -> float:
-    """What rounding can do to the length of a convex combination of rows that have length 1 up to rounding."""
+    """A bound on the rounding error in the length of a convex combination of unit rows."""
     return 4 * (sum(unit_rows.shape) + 8) * ROUNDING
 
 
 def rescaled(system: System, limits: SearchLimits, last_attempt: float = LAST_ATTEMPT) -> SearchResult:
-    """The rescaled perceptron with a smooth inner loop, until a solution, a proof, or the end of float64.
+    """The rescaled perceptron with a smooth inner loop, until a solution, a proof, or the limits of float64.
 
-    There an exact combination is tried once more, for `last_attempt` seconds.
+    At these limits an exact combination is tried once more, for `last_attempt` seconds.
     """
     ellipsoid, bound = Ellipsoid.ball(system.dimension), math.inf
     seen = ellipsoid.see(system.unit)
@@ -188,10 +188,10 @@ def rescaled(system: System, limits: SearchLimits, last_attempt: float = LAST_AT
 def _inner(
     seen: Seen, ellipsoid: Ellipsoid, limits: SearchLimits, proofs: Proofs, before: int
 ) -> tuple[Floats | None, Floats, Growth | None, int]:
-    """Smooth steps until a solution, or until a rescaling gains enough: that, the weights, and how many steps.
+    """Smooth steps until a solution or a rescaling that gains enough; returns it, the weights, and the number of steps.
 
     A rescaling is tried once eps is below 1/(2 m), and whenever it has become a fifth smaller. Below 1/(11 m) it gains
-    enough, so that happens within 28 m sqrt(2 log n) steps. Where it does not, float64 has come to its end.
+    enough, which happens within 28 m sqrt(2 log n) steps unless float64 is too coarse.
     """
     n, m = seen.rows.shape
     most = 28 * m * math.sqrt(2 * math.log(n)) + 10

@@ -1,4 +1,4 @@
-"""Find x with Ax > 0 in every row, or prove that there is none, also where the margin is tiny."""
+"""Find x with Ax > 0 in every row, or prove that there is none, even if the margin is tiny."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -21,7 +21,7 @@ from novikoff.prove.inequalities.search.rescaled import rescaled, rounding_of_a_
 from novikoff.prove.inequalities.search.system import SearchLimits, SearchResult, System
 from novikoff.prove.separable.points import Floats
 
-# With `auto`, the perceptron itself may make so many mistakes: most systems ask for no more.
+# The most mistakes of the perceptron with `auto`: most systems need no more.
 FEW_MISTAKES = 1_000
 
 
@@ -37,12 +37,12 @@ def solve_inequalities(
 
     Parameters
     ----------
-    A : one inequality a row; dense, or sparse and then written out. Its floats are taken as exact.
+    A : one inequality per row; dense, or sparse, which is made dense. Its floats are taken as exact.
     method : "perceptron" (about 1/rho^2 steps for margin rho), "rescaled" (Dadush, Vegh and Zambelli, about
         log 1/rho), "dunagan-vempala" (the same, randomised and slow), or "auto": a short perceptron run, then
-        "rescaled", and where float64 ends, `certify`'s cutting planes and rationals.
+        "rescaled", and where float64 is too coarse, `certify`'s cutting planes and rationals.
     min_margin : stop as soon as no solution can have this margin (of rows and x of length 1).
-    time_limit : seconds after which to give up as undecided.
+    time_limit : seconds after which to stop as undecided.
     random_state : for "dunagan-vempala"; the others are deterministic.
 
     Returns
@@ -57,7 +57,7 @@ def solve_inequalities(
     >>> answer.outcome, answer.x.round(3).tolist()
     (<Outcome.SOLVED: 'solved'>, [0.293, 0.707])
 
-    Each of these rows rules out what the others ask for: their sum, with these weights, is 0.
+    These rows contradict each other: their sum, with these weights, is 0.
 
     >>> nothing = solve_inequalities([[1, 0], [-1, 1], [-1, -2]])
     >>> nothing.combination
@@ -71,7 +71,7 @@ def solve_inequalities(
     if system.first_zero_row is not None:
         zero = Combination((system.first_zero_row,), (1,))
         return _result(system, SearchResult(method, combination=zero), asked)
-    # A bound is raised by its rounding before it is reported, so a method must get below the margin by as much.
+    # A reported bound includes its rounding error, so a method must get below the margin by as much.
     least = 0.0 if asked is None else asked - rounding_of_a_margin(system.unit)
     limits = SearchLimits(clock, least)
     if method == "dunagan-vempala":
@@ -104,7 +104,7 @@ def _is_final(system: System, found: SearchResult, limits: SearchLimits) -> bool
 
 
 def _margin_at_most(system: System, found: SearchResult) -> float:
-    """What the method believes, in floats."""
+    """The method's bound, in floats."""
     if found.dual is None:
         return found.margin_at_most
     length = float(np.linalg.norm(found.dual @ system.unit)) / float(found.dual.sum())
@@ -112,7 +112,7 @@ def _margin_at_most(system: System, found: SearchResult) -> float:
 
 
 def _as_floats(whole: Any) -> Floats:
-    """Whole numbers of any size, in the same proportions up to rounding, as floats."""
+    """Whole numbers of any size as floats in the same proportions, up to rounding."""
     shift = max(max(abs(v) for v in whole).bit_length() - 1000, 0)
     return np.array([float(v >> shift) if shift else float(v) for v in whole])
 
@@ -125,7 +125,7 @@ METHODS: dict[str, Callable[[System, SearchLimits], SearchResult]] = {
 
 
 def _result(system: System, found: SearchResult, min_margin: float | None) -> Inequalities:
-    """What the check makes of what was found: nothing else is claimed."""
+    """The claims that the check derives from what was found, and no others."""
     combination, dual = found.combination, None
     if combination is None and found.dual is not None:
         dual = _dual(system, found.dual, _margin_at_most(system, found), min_margin if found.x is None else None)
@@ -152,7 +152,7 @@ def _result(system: System, found: SearchResult, min_margin: float | None) -> In
 
 
 def _dual(system: System, weights: Floats, believed: float, min_margin: float | None) -> Combination:
-    """Rows and weights that bound the margin; the best ones, if others do not show what is believed of it."""
+    """Rows and weights that bound the margin; the best ones, if the given ones do not prove the bound in floats."""
     dual = system.weighted(weights)
     if min_margin is None or believed >= min_margin or not any(exact_sum(system.rows, dual)[0]):
         return dual
@@ -164,7 +164,7 @@ def _dual(system: System, weights: Floats, believed: float, min_margin: float | 
 def nearest_to_the_origin(unit_rows: Floats) -> Floats:
     """Weights of the rows whose combination is shortest, in floats: nonnegative least squares (Lawson and Hanson).
 
-    What rescaling rules out by the volume of an ellipsoid, one combination of rows rules out, too.
+    A margin that rescaling rules out by the volume of an ellipsoid, one combination of rows rules out, too.
     """
     from scipy.optimize import nnls
 

@@ -1,5 +1,5 @@
-"""A system of strict inequalities Ax > 0: its rows, what can be proved about them in exact arithmetic, and what the
-methods have in common: when they stop, when they try a proof, and what they leave behind.
+"""A system of strict inequalities Ax > 0: its rows, exact proofs about them, and what the methods share: when they
+stop, when they try a proof, and their result.
 """
 
 import math
@@ -27,9 +27,9 @@ ROUNDING = 2.0**-52
 
 @dataclass(frozen=True, eq=False)
 class System:
-    """The rows of A, as they were given.
+    """The rows of A, unchanged.
 
-    The methods see `unit`, the rows divided by their lengths. What they find is proved on the rows themselves, which
+    The methods use `unit`, the rows divided by their lengths. What they find is proved on the rows themselves, which
     are exact: a float is a rational number.
     """
 
@@ -49,7 +49,7 @@ class System:
 
     @cached_property
     def first_zero_row(self) -> int | None:
-        """A row of zeros has no positive product with anything."""
+        """The first row of zeros, which has no positive product with any x."""
         zeros = np.flatnonzero(~self.rows.any(axis=1))
         return int(zeros[0]) if len(zeros) else None
 
@@ -77,9 +77,9 @@ class System:
         return not any(exact_sum(self.rows, combination)[0])
 
     def weighted(self, weights: Floats) -> Combination:
-        """The combination that weights of the unit rows stand for, in whole weights of the rows themselves.
+        """Weights of the unit rows as whole weights of the rows themselves.
 
-        What is lighter than 2^-60 of the heaviest counts nothing.
+        Weights below 2^-60 of the largest are omitted.
         """
         exponents = np.frexp(np.abs(self.rows).max(axis=1))[1]
         shares = weights / np.linalg.norm(np.ldexp(self.rows, -exponents[:, None]), axis=1)
@@ -88,9 +88,9 @@ class System:
         return Combination(tuple(used), tuple(as_whole([whole[i] * power_of_two(-int(exponents[i])) for i in used])))
 
     def cancelling(self, weights: Floats, clock: Clock) -> Combination | None:
-        """The exact combination that approximate weights point to, if there is one among the rows that they weigh.
+        """An exact combination that is 0, of rows with approximate weights, if there is one.
 
-        The heaviest rows come first: fewer are decided faster, and in rationals if need be.
+        The rows with the largest weights come first: fewer are decided faster, in rationals if necessary.
         """
         count = min(self.n_rows, 3 * (self.dimension + 1))
         heaviest = np.sort(np.argpartition(-weights, count - 1)[:count])
@@ -101,7 +101,7 @@ class System:
         return None
 
     def decided(self, clock: Clock) -> tuple[Sequence[int] | None, Combination | None]:
-        """Cutting planes in floats, then Wolfe's algorithm in rationals: a solution, or a combination, or neither."""
+        """Cutting planes in floats, then Wolfe's algorithm in rationals: a solution, a combination, or neither."""
         everything = np.arange(self.n_rows)
         answer = self._decided(everything, clock)
         if answer.vector is None:
@@ -110,7 +110,7 @@ class System:
         return (x if self.is_solved_by(x) else None), None
 
     def _decided(self, which: NDArray[np.int64], clock: Clock) -> Answer:
-        """What is true of some rows, once all entries are about 1: rounding could hide the others."""
+        """Decide some rows, scaled so that all entries are about 1, as rounding could hide smaller ones."""
         return decide(Face(self._equilibrated.part(which)), clock)
 
     def _combination(self, which: NDArray[np.int64], answer: Answer) -> Combination | None:
@@ -135,8 +135,8 @@ class System:
         return replace(self._points, rows=self._scaled.written(np.arange(self.n_rows))[:, :-1])
 
 
-# Seconds for the first attempt at an exact proof. With so few numbers every attempt is quick, and has no time limit of
-# its own, so that the answer does not depend on how busy the machine is.
+# Seconds for the first attempt at an exact proof. With at most FEW_NUMBERS every attempt is quick, and has no time
+# limit of its own, so that the answer does not depend on the load of the machine.
 FIRST_ATTEMPT = 0.05
 FEW_NUMBERS = 10_000
 
@@ -145,8 +145,8 @@ FEW_NUMBERS = 10_000
 class SearchResult:
     """What a method found: a solution, an exact combination, or neither, and then why it stopped.
 
-    `dual` are weights of the unit rows: their combination bounds the margin from above. `margin_at_most` is what a
-    method believes of the margin, in floats.
+    `dual` are weights of the unit rows: their combination bounds the margin from above. `margin_at_most` is the
+    method's bound on the margin, in floats.
     """
 
     method: str
@@ -162,13 +162,13 @@ class SearchResult:
 
 @dataclass(frozen=True)
 class SearchLimits:
-    """When to stop: when the clock is over, or as soon as no solution can have the margin that was asked."""
+    """When to stop: when time runs out, or as soon as no solution can have the margin asked for."""
 
     clock: Clock
     min_margin: float = 0.0
 
     def reached(self, margin_at_most: float) -> str:
-        """Why to stop now, in words; empty if there is no reason."""
+        """The reason to stop now, in words; empty if there is none."""
         if margin_at_most < self.min_margin:
             return "the margin asked for is ruled out"
         return "the time limit was reached" if self.clock.is_over() else ""
@@ -177,9 +177,9 @@ class SearchLimits:
 class Proofs:
     """Attempts at an exact proof during a search in floats, so few that they never cost much more than the search.
 
-    An exact combination is tried when the count of steps is `first` at least, and then whenever it has become four
-    times as large, for about as many seconds as went by before. A candidate for a solution is tried as it comes; if
-    exact arithmetic refuses one, float64 is near its end, and the wait for the next becomes twice as long every time.
+    An exact combination is tried after `first` steps, and then whenever their number has quadrupled, for about as long
+    as the search has taken so far. A candidate for a solution is tried immediately; if exact arithmetic rejects one,
+    float64 is near its limits, and the wait for the next doubles every time.
     """
 
     def __init__(self, system: System, limits: SearchLimits, first: int = 64) -> None:
