@@ -1,8 +1,8 @@
-"""A certificate: what was found about the separability of data, in a form that anyone can check.
+"""A certificate: whether data are separable, in a form that anyone can check.
 
-It has *claims* and *witnesses*. From the data and the witnesses alone every claim can be derived, in exact arithmetic
-(for kernels that are powers of e, in balls): that is how a certificate is made, and how `check` tests it. The checker
-shares nothing with the search that found the witnesses. `docs/certificates.md` has the format and the rules.
+It has *claims* and *witnesses*. Every claim can be derived from the data and the witnesses alone, in exact arithmetic
+(for kernels that are powers of e, in ball arithmetic): that is how a certificate is made, and how `check` tests it. The
+checker does not depend on the search for the witnesses. `docs/certificates.md` has the format and the rules.
 """
 
 import html
@@ -30,20 +30,20 @@ if TYPE_CHECKING:
 
 
 class Bracket(NamedTuple):
-    """A number lies between these two."""
+    """A lower and an upper bound of a number."""
 
     lower: float
     upper: float
 
     @property
     def gap(self) -> float:
-        """How far they are from each other, relative to the upper one."""
+        """The difference of the bounds, relative to the upper one."""
         lower, upper = self
         return (upper - lower) / upper if 0 < upper < math.inf else (0.0 if upper == 0 else 1.0)
 
     @property
     def words(self) -> str:
-        """Where the number lies, rounded to the safe sides; how well it is known, if that is less than usual.
+        """The bounds in words, rounded outwards, with the gap if it is wider than usual.
 
         >>> Bracket(1.0, 1.0).words, Bracket(0.1, 0.1).words
         ('= 1', 'lies between 0.1 and 0.10000001')
@@ -56,7 +56,7 @@ class Bracket(NamedTuple):
 
 
 class Support(NamedTuple):
-    """The rows that fix the margin, with weights of sum 1 (up to rounding); with many classes, against which rival."""
+    """The rows that determine the margin, weights of sum 1 (up to rounding), and for many classes the rivals."""
 
     rows: tuple[int, ...]
     weights: tuple[float, ...]
@@ -72,7 +72,7 @@ class Obstruction(NamedTuple):
 
 
 class Planes(NamedTuple):
-    """One weight vector and bias a class, with ||(W, b)|| = 1; the largest score wins."""
+    """One weight vector and bias per class, with ||(W, b)|| = 1; the largest score wins."""
 
     weights: NDArray[np.float64]
     biases: NDArray[np.float64]
@@ -80,12 +80,12 @@ class Planes(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Witnesses:
-    """What a search has found, and a check needs: each alone proves nothing until it is tried on the data.
+    """What a search found and a check needs: witnesses prove nothing until they are tested on the data.
 
-    `vector` separates; `coefficients` do so in the space of a kernel, as those of the points. The `support` is a convex
+    `vector` separates; for a kernel, the combination of the points with `coefficients` does. The `support` is a convex
     combination of points, the `obstruction` a combination that is 0, the `weak_separator` has no point on its wrong
-    side (for a kernel: coefficients). `spans` says that the obstruction is claimed to span all points: then the verdict
-    is overlapping.
+    side (for a kernel: coefficients). `spans` claims that the obstruction spans all points: then the verdict is
+    overlapping.
     """
 
     vector: tuple[Whole, ...] | None = None
@@ -102,13 +102,13 @@ def _witness(name: str) -> Any:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Certificate(Subject):
-    """Whether the data are linearly separable, with what margin, and why one should believe it.
+    """Whether the data are linearly separable, with what margin, and the proof.
 
-    The claims rest on the `witnesses`, of which each can be read here, too: `vector` is the separator in the folded
+    The claims follow from the `witnesses`, which are attributes here, too: `vector` is the separator in the folded
     space, in whole numbers and of any length; `separator` is the same in floats, of length 1. `coefficients` are those
-    of a separator in feature space. `estimates`, if they were asked for, are what `existence` says of the regression of
-    the labels on the same columns. `arithmetic` is "exact", or "balls" for margins in the space of a kernel whose
-    values are powers of e; "float64" where a time limit ended the search before anything was proved.
+    of a separator in feature space. `estimates`, if requested, is the result of `existence` for the regression of the
+    labels on the same columns. `arithmetic` is "exact", or "balls" for margins in the space of a kernel whose values
+    are powers of e; "float64" where a time limit ended the search before anything was proved.
     """
 
     verdict: Verdict
@@ -126,11 +126,11 @@ class Certificate(Subject):
     obstruction = _witness("obstruction")
     weak_separator = _witness("weak_separator")
 
-    # -- what it says -------------------------------------------------------------------------------------------------
+    # -- claims -------------------------------------------------------------------------------------------------------
 
     @property
     def separator(self) -> Separator | Planes | None:
-        """The widest plane found (unit length in the folded space); for many classes, one plane a class."""
+        """The hyperplane with the largest margin found, unit length in the folded space; for many classes, one each."""
         if self.vector is None:
             return None
         unit = as_unit(self.vector)
@@ -141,13 +141,13 @@ class Certificate(Subject):
 
     @property
     def gap(self) -> float:
-        """How far the bounds of the margin are from each other, relative to the upper one."""
+        """The difference of the bounds of the margin, relative to the upper one."""
         return self.margin.gap
 
     @property
     def diverging(self) -> Mapping[str, str] | None:
-        """The coefficients of the regression of the labels on the columns that are not finite, and what becomes of
-        them; None if that was not asked for, or not found in time."""
+        """The infinite coefficients of the regression of the labels on the columns, with their signs; None if they were
+        not requested, or not found in time."""
         return None if self.estimates is None else self.estimates.diverging
 
     def __str__(self) -> str:
@@ -156,7 +156,7 @@ class Certificate(Subject):
 
     @property
     def space(self) -> str:
-        """Where the separator is looked for, in words."""
+        """The space of the separator, in words."""
         if self.kernel is None:
             return ""
         if self.kernel.form == "precomputed":
@@ -170,47 +170,47 @@ class Certificate(Subject):
 
     @property
     def verdict_in_words(self) -> str:
-        """The verdict, and in which arithmetic it is proved."""
+        """The verdict, and the arithmetic of its proof."""
         return in_arithmetic(self.verdict.value, self.arithmetic)
 
     @property
     def meaning(self) -> str:
-        """What the verdict says, in words."""
+        """The meaning of the verdict, in words."""
         return self.meaning_of("hyperplane")
 
     def meaning_of(self, plane: str) -> str:
-        """The same, where planes are drawn as something else and called so."""
+        """The same, where a hyperplane is drawn as something else and has its name."""
         if self.verdict is Verdict.SEPARABLE and self.margin.lower == 0 and self.is_by_theorem:
             return "different points are always separable there, and no two with different labels are equal"
         return self.problem.meaning(self.verdict, plane)
 
     @property
     def consequence(self) -> str | None:
-        """So what? In words; None if it is undecided."""
+        """What the verdict implies, in words; None if it is undecided."""
         return self.problem.consequence(self.verdict, None if self.estimates is None else self.estimates.exists)
 
     @property
     def is_by_theorem(self) -> bool:
-        """Whether the kernel separates all different points, so that the verdict needs no witness."""
+        """Whether the kernel separates all distinct points, so that the verdict needs no witness."""
         return self.kernel is not None and not self.kernel.is_rational
 
     @property
     def margin_in_words(self) -> str | None:
-        """What is known of the margin; None if nothing is, or if nothing separates."""
+        """The bounds of the margin; None if there are none, or if nothing separates."""
         if self.margin.lower:
             return f"gamma {self.margin.words}"
         return no_margin_above(self.margin.upper) if 0 < self.margin.upper < math.inf else None
 
     @property
     def bound_in_words(self) -> str | None:
-        """How many mistakes the theorem allows."""
+        """The mistake bound of the theorem."""
         if self.mistake_bound is None:
             return None
         return f"{self.problem.formula} = {whole_at_most(self.mistake_bound)}"
 
     @property
     def promise(self) -> str | None:
-        """What the theorem says of a perceptron on these data."""
+        """What the theorem guarantees for a perceptron on these data."""
         if self.mistake_bound is None:
             return None
         noun = "mistake" if self.mistake_bound == 1 else "mistakes"
@@ -218,14 +218,14 @@ class Certificate(Subject):
         return f"a perceptron makes at most {self.bound_in_words} {noun}{given}"
 
     def update_bound(self, lead: float = 0.0) -> int | None:
-        """How many updates a learner with this lead can make: (1 + 2 lead) times the mistake bound before it is cut to
-        a whole number, of which no more is known here than that it is below the next one."""
+        """The most updates of a learner with this lead: (1 + 2 lead) times the mistake bound before it was rounded
+        down, which is below `mistake_bound + 1`."""
         if self.mistake_bound is None or not lead:
             return self.mistake_bound
         return math.ceil((1 + 2 * Fraction(lead)) * (self.mistake_bound + 1)) - 1
 
     def against_bound(self, mistakes: int, narrow: int = 0, lead: float = 0.0) -> str | None:
-        """The mistakes that a run made, and the narrow examples it learned, against what the theorem allows."""
+        """The mistakes of a run, and the narrow examples it learned, compared with the bound of the theorem."""
         if self.mistake_bound is None:
             return None
         if not lead:
@@ -234,7 +234,7 @@ class Certificate(Subject):
         return f"{made}; with a lead of {lead:g} the theorem allows {self._bound_with(lead)}"
 
     def promise_with(self, lead: float) -> str | None:
-        """What the theorem says of a perceptron with a lead on these data."""
+        """What the theorem guarantees for a perceptron with a lead on these data."""
         if self.mistake_bound is None or not lead:
             return self.promise
         return f"a perceptron with a lead of {lead:g} makes at most {self._bound_with(lead)} updates"
@@ -258,7 +258,7 @@ class Certificate(Subject):
 
     @property
     def obstruction_in_words(self) -> str | None:
-        """The rows that stand in the way of a separator."""
+        """The rows that rule out a separator."""
         if self.obstruction is None:
             return None
         return cancelling(*self.obstruction, as_points=f" {self.problem.as_points}")
@@ -268,7 +268,7 @@ class Certificate(Subject):
 
     @property
     def diverging_in_words(self) -> str | None:
-        """Which estimates of the regression are infinite; None if that was not asked for."""
+        """Which estimates of the regression are infinite; None if that was not requested."""
         from novikoff.say.estimates import in_brief
 
         return None if self.estimates is None else in_brief(self.estimates)
@@ -286,35 +286,35 @@ class Certificate(Subject):
     # -- proof and files ----------------------------------------------------------------------------------------------
 
     def check(self, X: Any, y: ArrayLike | None = None, *, encoding: "Encoding | None" = None) -> None:
-        """Derive every claim again from the data and the witnesses; raises `CertificateError` naming what differs.
+        """Derive every claim again from the data and the witnesses; raises `CertificateError` naming a difference.
 
-        X and y as they were certified, or the reader or batches alone. A table is encoded as the certificate says; if
-        an encoding is given, it must be that one.
+        X and y as they were certified, or the reader or batches alone. A table is encoded as in the certificate; an
+        encoding, if given, must be the same.
         """
         from novikoff.prove.separable.check import check_certificate
 
         check_certificate(self, X, y, encoding)
 
     def to_json(self) -> str:
-        """The certificate as JSON; whole numbers that may be large are strings."""
+        """The certificate as JSON; whole numbers of any length are strings."""
         from novikoff.prove.separable.files import to_json
 
         return to_json(self)
 
     @classmethod
     def from_json(cls, text: str | bytes) -> "Certificate":
-        """The certificate that `to_json` wrote; raises `CertificateError` for anything else. It is not yet checked."""
+        """Read what `to_json` wrote; raises `CertificateError` for anything else. It is not yet checked."""
         from novikoff.prove.separable.files import from_json
 
         return from_json(text)
 
     @classmethod
     def from_mistakes(cls, X: Any, y: ArrayLike, rows: ArrayLike, *, fit_intercept: bool = True) -> "Certificate":
-        """The certificate that a perceptron's own run on two classes is.
+        """The certificate that follows from a perceptron's run on two classes.
 
-        The counts of its mistakes are weights of a convex combination, ||w||/k: an upper bound on the margin. If it
-        converged, its weights separate, and give a lower one. If they add up to 0, they are an obstruction: so do those
-        between two returns of the weights (`run_.cycle`). `rows` has the row of every mistake, in any order.
+        The counts of its mistakes are weights of a convex combination of length ||w||/k: an upper bound on the margin.
+        If it converged, its weights separate, and give a lower one. If w is 0, the counts are an obstruction, and so
+        are those of a cycle (`run_.cycle`), after which w returns. `rows` has the row of every mistake, in any order.
         """
         from novikoff.prove.separable.conclude import certificate_from_mistakes
 
@@ -327,10 +327,10 @@ def as_unit(vector: Sequence[int]) -> NDArray[np.float64]:
     return floats / np.linalg.norm(floats)
 
 
-# Beyond so many mistakes, waiting for a perceptron is no plan.
+# Above this many mistakes, waiting for a perceptron is impractical.
 MANY_MISTAKES = 10**9
 
-# A bracket that is wider than what `certify` aims at by default says so.
+# A bracket with a larger gap, the default tolerance of `certify`, is printed with it.
 USUAL_GAP = 1e-6
 
 _TRY_INEQUALITIES = (

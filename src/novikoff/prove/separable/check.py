@@ -1,4 +1,4 @@
-"""Proving a certificate again, from the data alone: derive what its witnesses prove, and compare every field."""
+"""Check a certificate: derive what its witnesses prove about the data, and compare every field."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 def check_certificate(
     certificate: Certificate, X: Any, y: ArrayLike | None = None, encoding: "Encoding | None" = None
 ) -> None:
-    """Raise `CertificateError`, naming what differs, unless the data and the witnesses prove every claim."""
+    """Raise `CertificateError`, naming the difference, unless the data and the witnesses prove every claim."""
 
     def derive(claimed: Certificate) -> Certificate:
         known = None if claimed.table is None else claimed.table.encoding.to_dict()
@@ -40,7 +40,7 @@ def check_certificate(
 
 
 def check_derived(certificate: Certificate, derive: Callable[[Certificate], Certificate]) -> None:
-    """Raise `CertificateError` unless every claim is what `derive` proves from the witnesses of a certificate."""
+    """Raise `CertificateError` unless `derive` proves every claim from the witnesses of a certificate."""
     claimed = _well_formed(certificate)
     try:
         derived = derive(claimed)
@@ -52,7 +52,7 @@ def check_derived(certificate: Certificate, derive: Callable[[Certificate], Cert
 
 @contextmanager
 def unreadable_is_refused() -> Iterator[None]:
-    """Data that can no longer be read as they were are not those that were certified."""
+    """Raise `CertificateError` for data that cannot be read: they are not those that were certified."""
     try:
         yield
     except CertificateError:
@@ -62,7 +62,7 @@ def unreadable_is_refused() -> Iterator[None]:
 
 
 def _well_formed(certificate: Certificate) -> Certificate:
-    """The certificate as a file of it would be read: what is made in Python is not believed, either."""
+    """The certificate, written and read again: one made in Python is trusted no more than a file."""
     try:
         text = to_json(certificate)
     except (TypeError, ValueError, AttributeError, OverflowError) as error:
@@ -93,7 +93,7 @@ def _derived(claimed: Certificate, X: Any, y: ArrayLike | None) -> Certificate:
 
 
 def _with_estimates(derived: Certificate, claimed: Certificate, X: Any, y: ArrayLike | None = None) -> Certificate:
-    """The same with the estimates that are claimed, once all that is said of them is proved again."""
+    """The same with the claimed estimates, after all claims about them are proved again."""
     if claimed.estimates is None:
         return derived
     claimed.estimates.check_likelihood(regression(X, y, derived))
@@ -108,16 +108,16 @@ def _derived_in_feature_space(claimed: Certificate, X: Any, y: ArrayLike | None)
 
 
 def _examples_of(source: Any, table: Table | None) -> AbstractContextManager[Examples]:
-    """The examples as they are; or those of a table, encoded as the certificate says, or of batches."""
+    """The examples themselves; or those of a table, encoded as in the certificate, or of batches."""
     if table is None or isinstance(source, Examples):
         return exactly(source)
-    if not table.encoding.is_of_table:  # numbers without names, which the encoding lifts
+    if not table.encoding.is_of_table:  # numbers without names, which the encoding transforms
         return exactly(source, table.encoding, table.label)
     return exactly(_records_of(source), table.encoding, table.label)
 
 
 def _records_of(source: Any) -> Iterator[Records]:
-    """The records of a table; numbers that somebody has encoded are not the table."""
+    """The records of a table; raises CertificateError for numbers that are already encoded."""
     for item in source:
         if not isinstance(item, Records):
             raise CertificateError("the certificate is about a table, and numbers were given; pass the table's reader")
@@ -125,7 +125,7 @@ def _records_of(source: Any) -> Iterator[Records]:
 
 
 def _check_table(claimed: Certificate, source: Any) -> None:
-    """Whether a table is given exactly if the certificate is about one, and the same column has the labels."""
+    """Check that a table is given if and only if the certificate is about one, with the labels in the same column."""
     is_table = bool(getattr(source, "is_table", False))
     if is_table and claimed.table is None:
         raise CertificateError("the certificate is about numbers, and does not say how a table becomes these")
@@ -136,7 +136,7 @@ def _check_table(claimed: Certificate, source: Any) -> None:
 
 
 def check_subject(claimed: Subject, found: Subject) -> None:
-    """Whether these are the data of the certificate: first what has a name, then the fingerprint of all."""
+    """Check that these are the data of the certificate: first the named fields, then the fingerprint of all."""
     for name in ("n_rows", "n_columns", "classes", "feature_names", "problem", "fit_intercept"):
         ours, theirs = getattr(found, name), getattr(claimed, name)
         if not same(ours, theirs):

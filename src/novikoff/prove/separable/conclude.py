@@ -1,7 +1,7 @@
-"""From data and witnesses to a certificate: the one place where claims are made, and the rules by which they are.
+"""From data and witnesses to a certificate: the rules for claims, and the only place where they are made.
 
-`certify` ends here with what its search has found, and `check` begins here with what a file has brought. A witness that
-does not prove what it is there for is an error, and so is one that nothing needs.
+`certify` ends here with what its search found, and `check` begins here with what a file contains. A witness that does
+not prove its claim is an error, and so is one that no claim needs.
 """
 
 from collections.abc import Iterable, Sequence
@@ -30,7 +30,7 @@ from novikoff.prove.separable.subject import Subject, check_width, exact_labels,
 
 
 class Data:
-    """What has to be known of the examples that a certificate is about."""
+    """What proofs need of the examples that a certificate is about."""
 
     subject: Any
     radius_square: Any
@@ -40,20 +40,20 @@ class Data:
         raise NotImplementedError
 
     def named(self, rows: Sequence[int], rivals: Sequence[Any] | None) -> tuple[Points, NDArray[np.int64]]:
-        """Points, never none, and which of them some rows are, by themselves or against rivals."""
+        """Points, at least one, and the numbers among them of some rows, alone or against rivals."""
         raise NotImplementedError
 
     def label_of(self, rows: Sequence[int]) -> list[Any]:
-        """The labels of some rows, as the source has them."""
+        """The labels of some rows, as in the source."""
         raise NotImplementedError
 
     @property
     def dimension(self) -> int:
-        """Of the folded space; for many classes, of all their weights together."""
+        """The dimension of the folded space; for many classes, of all their weights together."""
         return folded_dimension(self.subject)
 
     def lower_square(self, vector: Sequence[int]) -> Fraction | None:
-        """As `proofs.lower_square`, of all points."""
+        """The result of `proofs.lower_square` for all points."""
         smallest: Fraction | None = None
         vector = on_points(self.subject, vector)
         for points in self.all_points():
@@ -64,11 +64,11 @@ class Data:
         return smallest
 
     def weakly_separates(self, vector: Sequence[int]) -> bool:
-        """Whether no point is on the wrong side, and not all are on the plane."""
+        """Whether no point is on the wrong side, and not all are on the hyperplane."""
         return self.side(vector) is True
 
     def side(self, vector: Sequence[int]) -> bool | None:
-        """Whether a vector has some point strictly on its side; None if it has one on its wrong side."""
+        """Whether some point is strictly on the right side of a vector; None if one is on the wrong side."""
         has_positive, vector = False, on_points(self.subject, vector)
         for points in self.all_points():
             signs = signs_of_products(points, vector)
@@ -78,7 +78,7 @@ class Data:
         return has_positive
 
     def spans_all(self, points: Points, numbers: NDArray[np.int64], clock: Clock) -> bool:
-        """Whether some points span all."""
+        """Whether some points span all others."""
         span = Span.of(points, numbers, clock)
         return all(span.has_all(some, clock) for some in self.all_points())
 
@@ -95,7 +95,7 @@ class InMemory(Data):
 
     @classmethod
     def of(cls, X: Any, y: ArrayLike, fit_intercept: bool) -> "InMemory":
-        """Rows and labels as they were given; what is wrong with them is named."""
+        """Check rows and labels, and raise ValueError naming what is wrong."""
         rows = exact_matrix(X)
         check_width(int(rows.shape[1]), int(rows.nnz if hasattr(rows, "tocsr") else rows.size))
         labels, classes, places = exact_labels(y, rows.shape[0])
@@ -125,24 +125,24 @@ class InMemory(Data):
 
 
 def folded_dimension(subject: Subject) -> int:
-    """How many numbers a vector has: weights and bias, for many classes those of every class in turn."""
+    """The length of a vector: weights and bias, for many classes those of every class in turn."""
     return (subject.n_columns + 1) * subject.problem.vectors(len(subject.classes))
 
 
 def on_points(subject: Subject, vector: Sequence[int]) -> Sequence[int]:
-    """A vector as `Points` wants it: Kesler's points are without a constant, whose place is then the last."""
+    """A vector in the coordinates of `Points`: for Kesler's points, with a last 0 in the place of the constant."""
     return [*vector, 0] if subject.problem.has_rivals else vector
 
 
 def off_points(subject: Subject, vector: Sequence[int]) -> Sequence[int]:
-    """A vector that was found for `Points`, without the place of a constant that Kesler's points do not have."""
+    """A vector from the coordinates of `Points`: for Kesler's points, without the place of the constant."""
     return vector[:-1] if subject.problem.has_rivals else vector
 
 
 def conclude(data: Data, found: Witnesses, clock: Clock = UNLIMITED) -> Certificate:
-    """The certificate that the witnesses prove; `CertificateError` if one of them fails or is not needed.
+    """The certificate that the witnesses prove; raises `CertificateError` if one of them fails or is not needed.
 
-    `OutOfTimeError` if the time does not suffice for what is more than the verdict of a separator or an obstruction.
+    Raises `OutOfTimeError` if time runs out for claims beyond the verdict of a separator or an obstruction.
     """
     _check_no_more(found, coefficients=found.coefficients)
     if found.vector is not None:
@@ -172,7 +172,7 @@ def make_certificate(
     geometric_margin: float = 0.0,
     mistake_bound: int | None = None,
 ) -> Certificate:
-    """What the data are, what follows from the witnesses, and these themselves."""
+    """Assemble the data, the claims that follow from the witnesses, and the witnesses."""
     return Certificate(
         verdict=verdict,
         arithmetic=arithmetic,
@@ -186,7 +186,7 @@ def make_certificate(
 
 
 def check_weighed(part: Support | Obstruction, n_rows: int, name: str) -> None:
-    """Whether rows of the data are named, at least one, and each has a positive weight."""
+    """Check that a part names rows of the data, at least one, each with a positive weight."""
     check_rows(part.rows, n_rows, name)
     if len(part.weights) != len(part.rows) or not part.rows or not min(part.weights) > 0:
         raise CertificateError(f"the {name} must have a positive weight for each of its rows, and at least one row")
@@ -254,7 +254,7 @@ def _upper(data: Data, support: Support | None) -> float:
 
 
 def _geometric_margin(lower: Fraction, vector: Sequence[int]) -> float:
-    """The distance in the picture: the same smallest score over ||w|| without the bias."""
+    """The margin in the original space: the same smallest score over ||w|| without the bias."""
     square = sum(v * v for v in vector[:-1])
     if not square:
         return 0.0
@@ -262,7 +262,7 @@ def _geometric_margin(lower: Fraction, vector: Sequence[int]) -> float:
 
 
 def _check_vector(data: Data, vector: Sequence[int], name: str) -> None:
-    """One whole number a coordinate, and 0 for the biases if there are none."""
+    """Check that a vector has one whole number per coordinate, and biases of 0 without an intercept."""
     subject = data.subject
     if len(vector) != data.dimension:
         raise CertificateError(f"the {name} has {len(vector)} numbers, but the space has {data.dimension} dimensions")
@@ -271,13 +271,13 @@ def _check_vector(data: Data, vector: Sequence[int], name: str) -> None:
 
 
 def places_of_no_bias(subject: Subject) -> range:
-    """Where a vector has its biases, if there are to be none."""
+    """The places of the biases in a vector, which must be 0; none with an intercept."""
     last = 0 if subject.fit_intercept else folded_dimension(subject)
     return range(subject.n_columns, last, subject.n_columns + 1)
 
 
 def _named(data: Data, part: Support | Obstruction, name: str) -> tuple[Points, NDArray[np.int64]]:
-    """The points of some rows (against some rivals): each once, in order, and those of the data."""
+    """The points of some rows (against some rivals), checked to be in the data, in order, and distinct."""
     rows, _, rivals = part
     check_weighed(part, data.subject.n_rows, name)
     pairs: Sequence[Any] = rows

@@ -1,15 +1,15 @@
-"""Certificates in the feature space of a kernel: what witnesses prove there.
+"""Certificates in the feature space of a kernel: the rules for what witnesses prove there.
 
 A separator is a combination of the points, w = sum a_j z_j, and its products with them are sums of kernel values. So
-everything is known from the matrix G of the products <z_i, z_j>:
+the matrix G of the products <z_i, z_j> suffices:
 
 - the coefficients a separate if G a is positive in every row; then ||w||^2 = a.G a;
 - weights l > 0 of some rows rule out every separator if G l = 0 (then ||sum l z||^2 = l.G l = 0);
-- they rule out weak separators, too, if their rows of G span all rows of G.
+- these rule out weak separators, too, if their rows of G span all rows of G.
 
-For the Gaussian and the Laplacian kernel there is a theorem: the images of different points are linearly independent
-(Micchelli 1986; Schoenberg 1938), so any labels of different points are separated. Equal points with different labels
-are the only obstruction, and such points lie on every weak separator, while all others can be on their own side.
+For the Gaussian and the Laplacian kernel there is a theorem: the images of distinct points are linearly independent
+(Micchelli 1986; Schoenberg 1938), so distinct points are separable with any labels. Equal points with different labels
+are the only obstruction; they lie on every weak separator, while all others can be strictly on their own side.
 """
 
 from collections.abc import Callable, Sequence
@@ -42,14 +42,14 @@ from novikoff.prove.separable.subject import (
     names_of,
 )
 
-# Balls are made smaller, bits by bits, until the float that is claimed is certain; after the last, its safe side is.
-# Two points that are as near to each other as floats can be differ by 2^-3222 under a kernel; 8192 bits see that.
+# Bits of balls, increased until the claimed float is certain; after the last, it is rounded to the safe side.
+# The nearest distinct floats differ by 2^-3222 under a kernel, which 8192 bits distinguish.
 PRECISIONS = (128, 256, 512, 1024, 2048, 4096, 8192)
 
 
 @dataclass(frozen=True, eq=False)
 class InFeatureSpace:
-    """Examples of two classes, seen through a kernel."""
+    """Examples of two classes in the feature space of a kernel."""
 
     products: Products
     subject: Subject
@@ -58,10 +58,10 @@ class InFeatureSpace:
     def of(
         cls, X: Any, y: ArrayLike | None, kernel: ExactKernel, fit_intercept: bool, clock: Clock = UNLIMITED
     ) -> "InFeatureSpace":
-        """Examples as they were given, or the matrix of a kernel; what is wrong with them is named.
+        """Check examples, or the matrix of a kernel, and raise ValueError naming what is wrong.
 
-        `Examples` have labels of their own, and come in one piece. What is proved of them raises OutOfTimeError if
-        the clock is over.
+        `Examples` contain their labels, and are read into memory. Proofs about them raise OutOfTimeError if time runs
+        out.
         """
         names, table = None if kernel.form == "precomputed" else names_of(X), None
         if isinstance(X, Examples):
@@ -101,14 +101,14 @@ class InFeatureSpace:
 
     @property
     def contradicted(self) -> list[bool]:
-        """Which rows have an equal one with the other label."""
+        """Which rows are equal to one with the other label."""
         first_equals, signs = self.products.first_equals, self.products.signs.tolist()
         seen = {(first, sign) for first, sign in zip(first_equals, signs, strict=True)}
         return [(first, -sign) in seen for first, sign in zip(first_equals, signs, strict=True)]
 
 
 def symmetric(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
-    """A kernel matrix, if it is one up to rounding: (K + K^T)/2."""
+    """(K + K^T)/2; raises ValueError if K is not symmetric up to rounding."""
     if matrix.shape[0] != matrix.shape[1]:
         raise ValueError(f"a kernel matrix has as many columns as rows; this one has the shape {matrix.shape}")
     scale = float(np.abs(matrix).max(initial=0.0))
@@ -125,7 +125,7 @@ def symmetric(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def conclude_kernel(data: InFeatureSpace, found: Witnesses) -> Certificate:
-    """The certificate that the witnesses prove; `CertificateError` if one of them fails or is not needed."""
+    """The certificate that the witnesses prove; raises `CertificateError` if one of them fails or is not needed."""
     claim(found.vector is None, "vector", "there are no columns in feature space")
     if not data.products.kernel.is_rational:
         return _by_theorem(data, found)
@@ -193,7 +193,7 @@ def _separable(data: InFeatureSpace, found: Witnesses) -> Certificate:
 
 
 def _lower_square(data: InFeatureSpace, coefficients: Sequence[int], bits: int) -> Interval | None:
-    """min_i <z_i, w>^2 / ||w||^2, if every product is positive; None if so many bits do not tell."""
+    """min_i <z_i, w>^2 / ||w||^2, if every product is positive; None if these bits do not decide it."""
     scores = data.scores(coefficients, bits)
     low, high = min(score[0] for score in scores), min(score[1] for score in scores)
     if high <= 0 or (low <= 0 and bits == PRECISIONS[-1]):
@@ -218,7 +218,7 @@ def _upper_square(data: InFeatureSpace, support: Support | None, bits: int) -> I
 
 
 def _settled(compute: Callable[[int], Interval | None], rounded: Callable[[Fraction], Any], *, up: bool) -> Any:
-    """What both ends of an interval round to, with as many bits as that takes; at last the safe end's."""
+    """The float that both ends of an interval round to, with as many bits as necessary; else that of the safe end."""
     safe = None
     for bits in PRECISIONS:
         interval = compute(bits)

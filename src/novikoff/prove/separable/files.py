@@ -1,6 +1,6 @@
-"""Certificates of separation as JSON, and back: strictly, but without believing anything.
+"""Write certificates of separation as JSON, and read them strictly.
 
-What is read has the right form and nothing else. Whether it is true, `check` finds out.
+Reading tests only the form; `check` tests whether the claims are true.
 """
 
 import math
@@ -30,7 +30,7 @@ def to_json(certificate: Certificate) -> str:
 
 
 def to_dict(certificate: Certificate) -> dict[str, Any]:
-    """The parts of a certificate in what JSON knows; what has no value is left out."""
+    """The parts of a certificate as values of JSON; fields without a value are omitted."""
     c = certificate
     data = {
         "rows": c.n_rows,
@@ -70,7 +70,7 @@ def _claims(c: Certificate) -> dict[str, Any]:
 
 
 def absent_margin(verdict: Verdict) -> Bracket:
-    """The bracket where no claim is made: nothing separates, so that it is 0, or nothing is known."""
+    """The bracket where no margin is claimed: 0 if nothing separates, else unknown."""
     return Bracket(0.0, math.inf if verdict in (Verdict.SEPARABLE, Verdict.UNDECIDED) else 0.0)
 
 
@@ -92,7 +92,7 @@ def _filled(parts: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def from_json(text: str | bytes) -> Certificate:
-    """The certificate in a JSON text, if it has the form of one."""
+    """The certificate in a JSON text; raises `CertificateError` if it is malformed."""
     fields = read_proof(text, KIND)
     data, question = fields.part("data"), fields.part("question")
     claims, witnesses = fields.part("claims"), fields.part("witnesses")
@@ -184,7 +184,7 @@ def _read_witnesses(witnesses: ProofFields, verdict: Verdict) -> Witnesses:
 
 
 def _present(part: ProofFields, name: str) -> bool:
-    """Whether there is such a field; null is no way to leave a field out."""
+    """Whether the field is present; null is not allowed for an absent one."""
     if not part.has(name) and name in part:
         part.fail(f"has {name} = null; what has no value is left out")
     return part.has(name)

@@ -1,7 +1,7 @@
-"""Examples in blocks, as the proofs see them: a few points at a time, or the few that a proof names.
+"""Examples in blocks, for proofs: a few points at a time, or the few that a proof names.
 
-A proof speaks of all points, or of some that it names. The first kind of claim is proved block by block, and for the
-second the rows that are named are fetched. So neither needs all examples in memory.
+A claim about all points is proved block by block, and for a claim about some points their rows are loaded. So neither
+needs all examples in memory.
 """
 
 import contextlib
@@ -31,13 +31,13 @@ from novikoff.prove.separable.subject import Fingerprint, Subject, Table, header
 if TYPE_CHECKING:
     from novikoff.features.encode import Encoding
 
-# What is known of a point that is not written out: its product, its sign, how urgent it is.
+# Bytes per point that is not stored: its product, its sign, its urgency.
 POINT_COST = 64
 
 
 @dataclass(frozen=True, eq=False)
 class InBlocks(Data):
-    """Examples of two or more classes as points, block by block: what `InMemory` is for a matrix."""
+    """Examples of two or more classes as points, block by block, as `InMemory` for a matrix."""
 
     examples: Examples
     fit_intercept: bool
@@ -52,7 +52,7 @@ class InBlocks(Data):
 
     @property
     def rivals(self) -> int:
-        """How many points a row becomes: one for every other class."""
+        """The number of points per row: one for every other class."""
         return self.problem.points_per_row(len(self.classes))
 
     @property
@@ -74,7 +74,7 @@ class InBlocks(Data):
 
     @property
     def about(self) -> dict[str, Any]:
-        """The subject, but for the fingerprint."""
+        """The subject without the fingerprint."""
         examples, encoding = self.examples, self.examples.encoding
         return {
             "problem": self.problem,
@@ -87,7 +87,7 @@ class InBlocks(Data):
         }
 
     def survey(self, visit: Callable[[Block], None]) -> tuple[Subject, Fraction]:
-        """The subject and R^2, from one pass over all examples, on which every block is also visited."""
+        """The subject and R^2, from one pass over all examples that also visits every block."""
         examples, about = self.examples, self.about
         digest, longest = Fingerprint(header(**about)), Fraction(0)
         for block in self.blocks():
@@ -99,14 +99,14 @@ class InBlocks(Data):
         return self.known_to_be(Subject(data_hash=digest.with_labels(places), **about), longest)
 
     def known_to_be(self, subject: Subject, radius_square: Fraction) -> tuple[Subject, Fraction]:
-        """Take note of what a pass has found."""
+        """Store the result of a pass."""
         facts = subject, radius_square
         self.__dict__["_facts"] = facts
         return facts
 
     @property
     def bytes_per_row(self) -> float:
-        """What a row and its points take in memory, on average: many classes need some numbers for every rival."""
+        """The mean memory of a row and its points: many classes need some numbers for every rival."""
         return self._bytes_of_row + (self.rivals * POINT_COST if self.problem.has_rivals else 0)
 
     @property
@@ -116,10 +116,10 @@ class InBlocks(Data):
             return SPARSE_COST * (examples.n_entries + examples.n_rows) / examples.n_rows
         return float(max(examples.n_columns, 1) * DENSE_COST)
 
-    # -- as they come -------------------------------------------------------------------------------------------------
+    # -- passes and rows ----------------------------------------------------------------------------------------------
 
     def blocks(self) -> Iterator[Block]:
-        """One pass over all examples, in blocks whose points take about as much memory as a block of the cache."""
+        """One pass over all examples, in blocks whose points need about as much memory as a block of the cache."""
         share = self._bytes_of_row / self.bytes_per_row
         for block in self.examples.blocks():
             size = math.ceil(block.rows.n_rows * share)
@@ -127,12 +127,12 @@ class InBlocks(Data):
                 yield block.part(start, min(start + size, block.rows.n_rows))
 
     def label_of(self, rows: Sequence[int]) -> list[Any]:
-        """The labels of some rows, as the source has them."""
+        """The labels of some rows, as in the source."""
         numbers, places = np.unique(np.array(rows, dtype=np.int64), return_inverse=True)
         return list(self.examples.labels_of(self.take(numbers)[1])[places].tolist())
 
     def points(self, rows: Rows, labels: NDArray[Any]) -> Points:
-        """Rows as points; of many classes as many points a row as it has rivals, one row after the other."""
+        """Rows as points; with many classes, one for every rival, row by row."""
         if not self.problem.has_rivals:
             return Points(matrix_of(rows), labels, float(self.fit_intercept))
         places = self.examples.places_of(labels)
@@ -162,18 +162,18 @@ class InBlocks(Data):
         return self.take(self.first_of_each)
 
     def take(self, numbers: NDArray[np.int64]) -> tuple[Rows, NDArray[Any]]:
-        """A copy of some examples, whose numbers ascend."""
+        """A copy of some examples, by ascending numbers."""
         taken = self.examples.take(numbers)
         return in_float64(taken.rows), taken.labels
 
-    # -- what can be proved of them -----------------------------------------------------------------------------------
+    # -- points for proofs --------------------------------------------------------------------------------------------
 
     def all_points(self) -> Iterator[Points]:
         """One pass over all points."""
         return (self.points(block.rows, block.labels) for block in self.blocks())
 
     def named(self, rows: Sequence[int], rivals: Sequence[Any] | None) -> tuple[Points, NDArray[np.int64]]:
-        """Points, never none, and which of them some rows are, by themselves or against rivals."""
+        """Points, at least one, and the numbers among them of some rows, alone or against rivals."""
         numbers, places = np.unique(np.array(rows, dtype=np.int64), return_inverse=True)
         chosen, labels = self.take(numbers if len(numbers) else np.zeros(1, dtype=np.int64))
         points = self.points(chosen, labels)
@@ -185,7 +185,7 @@ class InBlocks(Data):
 
 @contextlib.contextmanager
 def exactly(source: Iterable[Any], encoding: "Encoding | None" = None, label: str | None = None) -> Iterator[Examples]:
-    """The examples of a reader or of batches, as `cached` has them, but no number is rounded: it is refused instead.
+    """The examples of a reader or of batches, as from `cached`, but raises ValueError instead of rounding a number.
 
     >>> with exactly([([[1.0], [2.0]], ["no", "yes"]), ([[3.0]], ["yes"])]) as examples:
     ...     [points.take(np.arange(3)).tolist() for points in InBlocks(examples, fit_intercept=True).all_points()]
@@ -198,7 +198,7 @@ def exactly(source: Iterable[Any], encoding: "Encoding | None" = None, label: st
 
 
 def _as_given(source: Iterable[Any], encoding: "Encoding | None") -> Iterator[Any]:
-    """The same, but numbers that float64 cannot hold are refused instead of rounded."""
+    """The same, but raises ValueError for a number that float64 cannot represent."""
     for item in source:
         if isinstance(item, Records) and (why := rounded_column(item, encoding)) is not None:
             raise ValueError(why)
@@ -208,12 +208,12 @@ def _as_given(source: Iterable[Any], encoding: "Encoding | None") -> Iterator[An
 
 
 def matrix_of(rows: Rows) -> Any:
-    """Rows as NumPy or SciPy have them, sharing their entries."""
+    """Rows as a NumPy or SciPy array that shares their entries."""
     return rows.as_scipy() if rows.is_sparse else rows.matrix
 
 
 def in_float64(rows: Rows) -> Rows:
-    """The same rows, in the precision in which the search for a separator works."""
+    """The same rows in float64, the precision of the search."""
     if not rows.is_sparse:
         return as_rows(rows.matrix.astype(np.float64))
     data, indices, indptr = rows.matrix

@@ -1,8 +1,8 @@
-"""Kernels whose values a proof can know: exactly where they are rational, in balls of any precision where they are not.
+"""Kernels with provable values: exact where they are rational, otherwise in balls of any precision.
 
 The linear and the polynomial kernel of floats are rational numbers. The Gaussian and the Laplacian are powers of e, and
-are computed in ball arithmetic: a number with a bound on its error, as tight as one asks. A matrix that somebody gives
-is taken as it is: what is proved is proved about that matrix.
+are computed in ball arithmetic: a number with a bound on its error, of any precision. A given matrix is used unchanged:
+all proofs are about that matrix.
 """
 
 import math
@@ -28,16 +28,16 @@ HIGHEST_DEGREE = 64
 SMALLEST_EXPONENT = 4096
 SMALLEST_POWER = Fraction(1, 1 << 5900)
 
-# Products that are written out between two looks at the clock; fewer, if they have many bits.
+# Products computed between two checks of the clock; fewer if they have many bits.
 BLOCK = 10_000
-# Bits of all products that are written out: more may not fit into memory, and GMP ends the process then.
+# Bits of all products at a time: more may not fit into memory, and GMP then aborts the process.
 MOST_BITS = 4_000_000_000
 
 Whole = list[list[int]]
 
 
 class Interval(tuple[Fraction, Fraction]):
-    """Two fractions between which a number lies; equal if it is known exactly."""
+    """A lower and an upper bound of a number; equal if it is known exactly."""
 
     __slots__ = ()
 
@@ -48,7 +48,7 @@ class Interval(tuple[Fraction, Fraction]):
 
 @dataclass(frozen=True)
 class ExactKernel:
-    """A kernel and its numbers: linear <x, z>; poly (gamma <x, z> + coef0)^degree; rbf exp(-gamma ||x - z||^2);
+    """A kernel and its parameters: linear <x, z>; poly (gamma <x, z> + coef0)^degree; rbf exp(-gamma ||x - z||^2);
     laplacian exp(-gamma ||x - z||_1); or "precomputed", a matrix.
 
     >>> ExactKernel.of("poly", degree=2, gamma=1.0, coef0=1.0).to_dict()
@@ -64,7 +64,7 @@ class ExactKernel:
     def of(
         cls, form: str, *, gamma: float | None = None, degree: int | None = None, coef0: float | None = None
     ) -> "ExactKernel":
-        """The kernel with what it needs; what is wrong, missing or not needed is an error."""
+        """The kernel with its parameters; raises ValueError if one is invalid, missing or not needed."""
         if form not in FORMS:
             raise ValueError(
                 f"kernel={form!r} is not one of {', '.join(FORMS)}; for another one pass its matrix with "
@@ -112,7 +112,7 @@ def _is_real(value: Any) -> bool:
 class Products:
     """The products of the points z_i = y_i (phi(x_i), constant) with each other, for examples and a kernel.
 
-    What takes long looks at the clock, and raises OutOfTimeError.
+    Long computations check the clock, and raise OutOfTimeError.
     """
 
     kernel: ExactKernel
@@ -134,7 +134,7 @@ class Products:
 
     @cached_property
     def _polynomial(self) -> tuple[int, int, int, int]:
-        """a, b, denominator, degree: the kernel is ((a D + b)/denominator)^degree of the whole-numbered products D."""
+        """a, b, denominator, degree: the kernel is ((a D + b)/denominator)^degree, with whole products D."""
         gamma, coef0 = Fraction(self.kernel.gamma or 1), Fraction(self.kernel.coef0 or 0)
         gamma *= power_of_two(2 * self._exponent)
         denominator = math.lcm(gamma.denominator, coef0.denominator)
@@ -142,7 +142,7 @@ class Products:
 
     @cached_property
     def scale(self) -> Fraction:
-        """What the whole numbers of `whole` count."""
+        """The unit of the whole numbers of `whole`."""
         if self.kernel.form == "precomputed":
             return power_of_two(self._exponent)
         _, _, denominator, degree = self._polynomial
@@ -156,7 +156,7 @@ class Products:
 
     @cached_property
     def bits(self) -> int:
-        """More than the whole numbers of a rational kernel have."""
+        """An upper bound on the bits of the whole numbers of a rational kernel."""
         own = math.frexp(float(np.abs(self.X).max(initial=0.0)))[1] - self._exponent
         if self.kernel.form == "precomputed":
             return max(own, 1 - self._exponent) + 2
@@ -205,7 +205,7 @@ class Products:
     def combination(
         self, rows: Sequence[int], columns: Sequence[int], weights: Sequence[int], bits: int
     ) -> list[Interval]:
-        """sum_j weights_j <z_i, z_j> for every row: exactly, or between two fractions computed with so many bits."""
+        """sum_j weights_j <z_i, z_j> for every row: exact, or between two fractions computed with these bits."""
         if not rows or not columns:
             return [Interval.of(0) for _ in rows]
         if self.kernel.is_rational:
@@ -228,8 +228,8 @@ class Products:
 
     @cached_property
     def radius_square(self) -> Fraction:
-        """R^2: the largest squared length of a point. Powers of e are all 1 there; a polynomial is that of the longest
-        row."""
+        """R^2: the largest squared length of a point. For powers of e all are 1; for a polynomial the longest row
+        has it."""
         if not self.kernel.is_rational:
             return Fraction(1 + self.constant)
         if self.kernel.form == "precomputed":
@@ -250,7 +250,7 @@ def _signed(value: Interval, sign: int) -> Interval:
 
 
 def _power_sum(exponents: Sequence[Fraction], weights: Sequence[int], constant: int, bits: int) -> Interval:
-    """constant + sum of weights e^-exponent, in balls of so many bits. Equal exponents are added up exactly first."""
+    """constant + sum of weights e^-exponent, in balls of these bits. Equal exponents are first added up exactly."""
     from flint import arb, ctx, fmpq
 
     together: dict[Fraction, int] = {}
@@ -272,6 +272,6 @@ def _power_sum(exponents: Sequence[Fraction], weights: Sequence[int], constant: 
 
 
 def _fraction(number: Any) -> Fraction:
-    """The end of a ball, which is a whole number times a power of two."""
+    """The end of a ball, a whole number times a power of two."""
     mantissa, exponent = number.mid().man_exp()
     return int(mantissa) * power_of_two(int(exponent))

@@ -1,9 +1,9 @@
-"""Kesler's construction: many classes by argmax as one question about points in a larger space.
+"""Kesler's construction: multiclass separability by argmax as separability of points in a larger space.
 
-A row x of class c is right under weights W if <W_c, x> > <W_r, x> for every other class r. That is a positive product
-of the long vector of all weights with one that has x in place c and -x in place r. So a row becomes as many points as
-it has rivals, each of length sqrt(2) ||x||: hence the mistake bound 2 (R/gamma)^2. Only a few points are ever written
-out at a time: their products with a vector are differences of the products of the rows with its parts.
+Weights W classify a row x of class c correctly if <W_c, x> > <W_r, x> for every other class r. That is a positive
+product of the long vector of all weights with one that has x in place c and -x in place r. So a row becomes one point
+per rival, each of length sqrt(2) ||x||: hence the mistake bound 2 (R/gamma)^2. Only a few points are stored at a time:
+their products with a vector are differences of the products of the rows with its parts.
 """
 
 import itertools
@@ -20,7 +20,7 @@ from novikoff.prove.exact.floats import fraction_root_up
 from novikoff.prove.separable.margin import radius_square
 from novikoff.prove.separable.points import Floats, Points
 
-# So many rows, evenly drawn, tell which classes are most alike.
+# Rows, evenly spaced, from which the most similar classes are estimated.
 ENOUGH_FOR_MEANS = 10_000
 
 
@@ -28,8 +28,8 @@ ENOUGH_FOR_MEANS = 10_000
 class KeslerPoints(Points):
     """One point for every row and rival; the coordinates are the weights and the bias of every class in turn.
 
-    `labels` are the places of the classes of the rows; `bias` is 1 with one and 0 without. As points they have signs of
-    1, and no constant but 0.
+    `labels` are the indices of the classes of the rows; `bias` is 1 with an intercept and 0 without. As points they
+    have signs of 1 and a constant of 0.
     """
 
     labels: NDArray[np.int64]
@@ -38,23 +38,23 @@ class KeslerPoints(Points):
 
     @classmethod
     def of_places(cls, rows: Any, labels: NDArray[Any], n_classes: int, fit_intercept: bool) -> "KeslerPoints":
-        """From rows, dense or CSR, and the places of their classes."""
+        """The points of rows, dense or CSR, and the indices of their classes."""
         signs = np.ones(rows.shape[0] * (n_classes - 1), dtype=np.int8)
         return cls(rows, signs, 0.0, np.asarray(labels, dtype=np.int64), n_classes, float(fit_intercept))
 
     @property
     def is_sparse(self) -> bool:
-        """Written out, they are: a point has entries for two classes of many."""
+        """True: a stored point has entries for two classes of many."""
         return True
 
     @cached_property
     def _plain(self) -> Points:
-        """The rows as points of their own."""
+        """The rows as points themselves."""
         return Points(self.rows, np.ones(self.rows.shape[0], dtype=np.int8), self.bias)
 
     @property
     def others(self) -> int:
-        """How many rivals a class has."""
+        """The number of rivals of a class."""
         return self.n_classes - 1
 
     @property
@@ -63,7 +63,7 @@ class KeslerPoints(Points):
 
     @property
     def width(self) -> int:
-        """The coordinates of one class."""
+        """The number of coordinates of one class."""
         return int(self.rows.shape[1]) + 1
 
     @property
@@ -105,7 +105,7 @@ class KeslerPoints(Points):
         return self if plain is self._plain else replace(self, rows=plain.rows, bias=plain.constant)
 
     def _differences(self, scores: NDArray[Any]) -> NDArray[Any]:
-        """What every row's own class has more than each of its rivals."""
+        """The score of every row's own class minus that of each rival."""
         rows = np.arange(len(self.labels))
         own = scores[rows, self.labels]
         return (own[:, None] - scores[rows[:, None], _rivals(self.labels, self.n_classes)]).ravel()
@@ -113,8 +113,8 @@ class KeslerPoints(Points):
     def differences_of(
         self, which: NDArray[np.int64], products: Callable[..., list[NDArray[np.int64]]], tables: Sequence[Floats]
     ) -> list[NDArray[np.int64]]:
-        """Products of some points with vectors, each a table of a line a coordinate, from those of rows with parts of
-        the vectors: what the own class has more than the rival."""
+        """Products of some points with vectors, tables with a line per coordinate, from products of rows with parts of
+        the vectors: that of the own class minus that of the rival."""
         rows, place = np.divmod(which, self.others)
         numbers, lines = np.unique(rows, return_inverse=True)
         own = self.labels[rows]
@@ -139,7 +139,7 @@ class KeslerPoints(Points):
         return np.append(total.ravel(), 0.0)
 
     def by_class(self, which: NDArray[np.int64], weights: Sequence[int]) -> Iterator[tuple[Points, Any, list[int]]]:
-        """A combination of points as one of rows for every class: these as points, which, and their weights."""
+        """A combination of points as one of rows for every class: the rows as points, which of them, and weights."""
         amounts: list[dict[int, int]] = [{} for _ in range(self.n_classes)]
         rows, place = np.divmod(which, self.others)
         own = self.labels[rows]
@@ -154,7 +154,7 @@ class KeslerPoints(Points):
         by_class = coordinates[:-1].reshape(self.n_classes, self.width)
         return self._plain.is_zero_along(np.asarray(by_class.any(axis=0)))
 
-    # -- a few of them, written out -----------------------------------------------------------------------------------
+    # -- a few points, stored -----------------------------------------------------------------------------------------
 
     def part(self, which: NDArray[np.int64]) -> Points:
         if len(which) == self.n_points and np.array_equal(which, np.arange(self.n_points)):
@@ -162,7 +162,7 @@ class KeslerPoints(Points):
         return self.written_out(which)
 
     def written_out(self, which: NDArray[np.int64] | None = None) -> Points:
-        """Some points, or all, as rows of a CSR."""
+        """Some points, or all, as rows of a CSR matrix."""
         from scipy.sparse import csr_array
 
         which = np.arange(self.n_points) if which is None else which
@@ -180,18 +180,18 @@ class KeslerPoints(Points):
         return Points(csr_array(entries, shape=shape), np.ones(len(which), dtype=np.int8), 0.0)
 
     def columns_of(self, which: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Of all points, those of the rows, and the bias, in every class."""
+        """As for `Points`; for all points at once, the columns of the rows, and the bias, in every class."""
         if len(which) < self.n_points:
             return self.written_out(which).columns_of(np.arange(len(which)))
         return self._in_every_class(self._plain.columns_of(np.arange(self.rows.shape[0])))
 
     def _in_every_class(self, columns: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The coordinates that some columns of the rows, and the bias, have in all classes."""
+        """The coordinates of some columns of the rows, and of the bias, in all classes."""
         places = np.append(columns, self.width - 1)
         return (np.arange(self.n_classes)[:, None] * self.width + places).ravel().astype(np.int64)
 
     def in_columns(self, columns: NDArray[np.int64]) -> Points:
-        """Written out, unless the same are left of every class."""
+        """The points without the other columns, stored unless every class keeps the same ones."""
         if len(columns) == self.dimension - 1:
             return self
         first = columns[columns < self.width - 1]
@@ -202,7 +202,7 @@ class KeslerPoints(Points):
     # -- two classes of many ------------------------------------------------------------------------------------------
 
     def pairs(self) -> list[tuple[int, int]]:
-        """All pairs of classes, those first that the line between their means tells apart the least."""
+        """All pairs of classes, first those that the line between their means separates worst."""
         step = -(-len(self.labels) // ENOUGH_FOR_MEANS)
         rows, labels = self.rows[::step], self.labels[::step]
         members = np.zeros((len(labels), self.n_classes))
@@ -223,7 +223,7 @@ class KeslerPoints(Points):
     def between(self, first: int, second: int) -> tuple[Points, NDArray[np.int64]]:
         """The points of two classes against each other, and their numbers.
 
-        They are those of a plane between the two, so a combination of them that is 0 is one of all points.
+        They are the points of the two-class problem, and a combination of them that is 0 is one of all points.
         """
         rows = np.flatnonzero((self.labels == first) | (self.labels == second))
         own = self.labels[rows]
@@ -231,7 +231,7 @@ class KeslerPoints(Points):
         signs = np.where(own == first, 1, -1).astype(np.int8)
         return Points(self.rows[rows], signs, self.bias), rows * self.others + rivals - (rivals > own)
 
-    # -- how large they are, and which are equal ----------------------------------------------------------------------
+    # -- sizes and equality -------------------------------------------------------------------------------------------
 
     def largest_by_column(self) -> Floats:
         return np.append(np.tile(self._plain.largest_by_column(), self.n_classes), 0.0)
@@ -259,7 +259,7 @@ def kesler_points(X: Any, y: ArrayLike, fit_intercept: bool = True) -> KeslerPoi
 
 
 def rows_and_rivals(y: ArrayLike, numbers: NDArray[np.int64]) -> tuple[tuple[int, ...], tuple[Any, ...]]:
-    """Which row, against which class, the points are."""
+    """The rows and the rivals of points."""
     classes, labels = np.unique(np.asarray(y), return_inverse=True)
     rows, place = np.divmod(numbers, len(classes) - 1)
     rivals = _rivals(labels, len(classes))[rows, place]
@@ -267,7 +267,7 @@ def rows_and_rivals(y: ArrayLike, numbers: NDArray[np.int64]) -> tuple[tuple[int
 
 
 def point_numbers(y: ArrayLike, rows: Sequence[int], rivals: Sequence[Any] | None) -> NDArray[np.int64]:
-    """The points that these rows are, by themselves or against these classes."""
+    """The numbers of the points of these rows, alone or against these classes."""
     which = np.asarray(rows, dtype=np.int64)
     if rivals is None:
         return which
@@ -277,6 +277,6 @@ def point_numbers(y: ArrayLike, rows: Sequence[int], rivals: Sequence[Any] | Non
 
 
 def _rivals(labels: NDArray[np.int64], n_classes: int) -> NDArray[np.int64]:
-    """For every row, all classes but its own, in order."""
+    """For every row, all other classes, in order."""
     order = np.arange(n_classes - 1)[None, :]
     return order + (order >= labels[:, None])

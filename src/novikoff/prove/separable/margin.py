@@ -1,8 +1,8 @@
-"""Separators, margins and radius: the two numbers that the theorem is about.
+"""Separators, and the two numbers of the theorem: margin and radius.
 
 With a bias, an example is folded: one more coordinate of value 1. The *margin* of an example is its signed distance
-from the plane in that folded space, y (<w, x> + b) / ||(w, b)||, because that is the space in which the perceptron adds
-examples. The distance in the picture, with ||w|| alone below, is `Separator.distance`.
+from the hyperplane in that folded space, y (<w, x> + b) / ||(w, b)||, because there the perceptron adds examples. The
+distance in the original space, with ||w|| alone as denominator, is `Separator.distance`.
 """
 
 import math
@@ -20,10 +20,10 @@ from novikoff.prove.exact.given_numbers import matrix_of_examples
 
 @dataclass(frozen=True, eq=False)
 class Separator:
-    """A plane <w, x> + b = 0, and which side is which.
+    """An oriented hyperplane <w, x> + b = 0.
 
-    The second note writes a plane as w.x = b and then folds b in with a plus: the sign of b changes between its two
-    definitions. Here it is plus throughout.
+    The second note writes a hyperplane as w.x = b and then folds b in with a plus: the sign of b differs between its
+    two definitions. Here it is plus throughout.
 
     >>> line = Separator([3.0, 4.0], -5.0)
     >>> line.sign([[3.0, 4.0], [0.0, 0.0], [1.0, 0.5]]).tolist()
@@ -69,7 +69,7 @@ class Separator:
         return self.score(X) < 0
 
     def distance(self, X: Any) -> NDArray[np.float64]:
-        """The signed distance of every row from the plane, as one would measure it in the picture (||w|| = 1)."""
+        """The signed distance of every row from the hyperplane in the original space (||w|| = 1)."""
         length = length_of(self.weights)
         if length == 0:
             raise ValueError("all weights are 0: only the bias is left, and that is no plane in the picture")
@@ -79,8 +79,8 @@ class Separator:
 def margins(X: Any, y: ArrayLike, separator: Separator, fit_intercept: bool = True) -> NDArray[np.float64]:
     """The margin of every example: positive on its own side, negative on the wrong one.
 
-    The smallest of them is the margin of the data with respect to the separator; the largest such margin over all
-    separators is the gamma of the theorem. Without an intercept the separator must pass through the origin.
+    The smallest is the margin of the separator on the data; the largest such margin over all separators is the gamma of
+    the theorem. Without an intercept the separator must pass through the origin.
 
     >>> margins([[2.0, 0.0], [-1.0, 5.0]], [1, -1], Separator([1.0, 0.0]), fit_intercept=False).tolist()
     [2.0, 1.0]
@@ -94,11 +94,11 @@ def margins(X: Any, y: ArrayLike, separator: Separator, fit_intercept: bool = Tr
 def multiclass_margins(
     X: Any, y: ArrayLike, weights: ArrayLike, biases: ArrayLike | None = None
 ) -> NDArray[np.float64]:
-    """The multiclass margin of every example: the lead of its class over the best other, under weights with ||W|| = 1.
+    """The multiclass margin of every example: the score of its class minus the best other, for ||W|| = 1.
 
-    `weights` has one row a class in sorted order of the labels, the norm is Frobenius', and with `biases` they are
-    part of it (the folded space, as everywhere). A perceptron makes at most 2 (R/gamma)^2 mistakes, with gamma the
-    smallest of these.
+    `weights` has one row per class in sorted order of the labels; the norm is Frobenius', and includes `biases` if
+    given (the folded space, as everywhere). A perceptron makes at most 2 (R/gamma)^2 mistakes, with gamma the smallest
+    of these margins.
 
     >>> multiclass_margins([[1.0, 0.0], [0.0, 1.0]], ["a", "b"], [[3.0, 0.0], [0.0, 4.0]]).tolist()
     [0.6, 0.8]
@@ -115,7 +115,7 @@ def multiclass_margins(
 
 
 def radius(X: Any, fit_intercept: bool = True) -> float:
-    """R: the length of the longest example, with its folded 1 if there is an intercept; the smallest float not below.
+    """R: the length of the longest example, with its folded 1 if there is an intercept, rounded up to a float.
 
     >>> radius([[3.0, 4.0], [1.0, 1.0]], fit_intercept=False)
     5.0

@@ -1,7 +1,7 @@
-"""Labelled examples as the proofs see them: points z = y (x, 1), the bias and the label folded in.
+"""Labelled examples as points z = y (x, 1), with bias and label folded in, for proofs.
 
-A plane separates the examples exactly if some vector has a positive product with every point. The points are never
-written out: products and sums are taken from the rows as they are, dense or CSR.
+A hyperplane separates the examples if and only if some vector has a positive product with every point. The points are
+not stored: products and sums are computed from the rows, dense or CSR.
 """
 
 import math
@@ -21,9 +21,9 @@ from novikoff.prove.separable.margin import radius
 
 Floats = NDArray[np.float64]
 
-# Rows of a dense matrix of which something is computed at a time.
+# Rows per block of a dense matrix.
 BLOCK = 4096
-# The same of entries of a sparse one.
+# Entries per block of a sparse one.
 ENTRIES = 1 << 20
 
 
@@ -46,15 +46,15 @@ class Points:
         return cls(rows, labels, float(fit_intercept))
 
     def scaled(self, rows: Any, scale: float) -> "Points":
-        """The same points from rows that are the same in another layout, times a power of two."""
+        """The points times a power of two, from the same rows in another layout."""
         return Points(rows if scale == 1.0 else rows * scale, self.signs, self.constant * scale)
 
     def first_zero(self, row: int) -> int | None:
-        """The first point that is 0, given the first row that is (the number of rows if none is)."""
+        """The first point that is 0, given the first row that is 0 (the number of rows if none is)."""
         return row if self.constant == 0.0 and row < self.n_points else None
 
     def written_out(self, which: NDArray[np.int64] | None = None) -> "Points":
-        """Some points, or all, as rows of their own."""
+        """Some points, or all, stored as rows."""
         return self if which is None else self.part(which)
 
     @property
@@ -67,17 +67,17 @@ class Points:
 
     @property
     def dimension(self) -> int:
-        """Of the folded space: one more than the columns."""
+        """The dimension of the folded space: one more than the columns."""
         return int(self.rows.shape[1]) + 1
 
     @property
     def _starts(self) -> range:
-        """Where blocks of dense rows begin."""
+        """The starts of blocks of dense rows."""
         return range(0, self.n_points, BLOCK)
 
     @cached_property
     def widest(self) -> int:
-        """The most coordinates, the constant included, in which a point may differ from 0."""
+        """A bound on the nonzero coordinates of a point, the constant included."""
         return 1 + (int(np.diff(self.rows.indptr).max(initial=0)) if self.is_sparse else self.dimension - 1)
 
     @cached_property
@@ -87,26 +87,26 @@ class Points:
 
     @cached_property
     def exponents(self) -> tuple[int, int]:
-        """All coordinates are whole multiples of two to the first, and smaller than two to the second."""
+        """A pair (e, f): all coordinates are whole multiples of 2^e and smaller than 2^f."""
         blocks = [self.rows.data] if self.is_sparse else [self.rows[start : start + BLOCK] for start in self._starts]
         lowest = min((lowest_exponent(np.append(block, self.constant)) for block in blocks), default=0)
         return lowest, self.bits
 
     @cached_property
     def bits(self) -> int:
-        """All coordinates are smaller than two to this."""
+        """An f with all coordinates smaller than 2^f."""
         blocks = [self.rows.data] if self.is_sparse else [self.rows[start : start + BLOCK] for start in self._starts]
         largest = max((float(np.abs(block).max(initial=self.constant)) for block in blocks), default=0.0)
         return math.frexp(largest)[1]
 
     def products(self, w: Floats) -> Floats:
-        """<z, w> for every point. Of a matrix BLAS shares them among cores, of sparse rows we do."""
+        """<z, w> for every point, in threads: those of BLAS for a dense matrix, our own for sparse rows."""
         numbers = self.rows.nnz if self.is_sparse else 0
         parts = over_rows(lambda start, stop: self._span(start, stop) @ w[:-1], self.n_points, numbers)
         return self.signs * (np.concatenate(parts).astype(np.float64).ravel() + self.constant * w[-1])
 
     def _span(self, start: int, stop: int) -> Any:
-        """The rows from `start` to `stop`; their entries are not copied."""
+        """The rows from `start` to `stop`, without copying entries."""
         if (start, stop) == (0, self.n_points):
             return self.rows
         starts = self.rows.indptr[start : stop + 1]
@@ -131,7 +131,7 @@ class Points:
         return np.append(np.asarray(self.rows[which].T @ signed).ravel(), self.constant * signed.sum())
 
     def part(self, which: NDArray[np.int64]) -> "Points":
-        """Some of the points; all of them, in order, are not copied."""
+        """Some of the points; not copied if these are all, in order."""
         if len(which) == self.n_points and np.array_equal(which, np.arange(self.n_points)):
             return self
         return Points(self.rows[which], self.signs[which], self.constant)
@@ -149,11 +149,11 @@ class Points:
         return np.flatnonzero(chosen.any(axis=0))
 
     def in_columns(self, columns: NDArray[np.int64]) -> "Points":
-        """The points without the other columns; not copied if there are none."""
+        """The points in these columns only; not copied if these are all."""
         return self if len(columns) == self.dimension - 1 else Points(self.rows[:, columns], self.signs, self.constant)
 
     def take(self, which: NDArray[np.int64]) -> Floats:
-        """Some points, written out."""
+        """Some points as a dense matrix."""
         few = self.written_out(which)
         written = np.empty((few.n_points, few.dimension))
         written[:, :-1] = few.rows.toarray() if few.is_sparse else few.rows
@@ -162,7 +162,7 @@ class Points:
         return written
 
     def with_entries(self, entries: Floats) -> Any:
-        """The rows, without labels and constants, with other entries in the places of theirs."""
+        """The rows, without labels and constants, with other values for their entries."""
         if not self.is_sparse:
             return entries
         from scipy.sparse import csr_array
@@ -170,7 +170,7 @@ class Points:
         return csr_array((entries, self.rows.indices, self.rows.indptr), shape=self.rows.shape)
 
     def signed(self) -> Any:
-        """All points as a CSR of its own, if they are sparse."""
+        """All points as a separate CSR matrix, if they are sparse."""
         from scipy.sparse import csr_array
 
         rows = self.rows
@@ -188,7 +188,7 @@ class Points:
     def in_residues(self) -> "Points":
         """The points, all times the same power of two, modulo the prime: whole numbers between -p/2 and p/2.
 
-        These are the points themselves, not copied, if they are such whole numbers already.
+        Points that are such whole numbers already are not copied.
         """
         lowest, highest = self.exponents
         if lowest >= 0 and highest < PRIME.bit_length():
@@ -201,7 +201,7 @@ class Points:
         constant = float(centred(residues([self.constant], lowest, PRIME))[0])
         return Points(self.with_entries(numbers), self.signs, constant)
 
-    # -- how large they are, and which are equal ----------------------------------------------------------------------
+    # -- sizes and equality -------------------------------------------------------------------------------------------
 
     def largest_by_column(self) -> Floats:
         """The largest absolute value in every coordinate."""
@@ -215,7 +215,7 @@ class Points:
         return largest
 
     def largest_by_row(self, scales: Floats) -> Floats:
-        """The largest absolute value of every point, coordinates times some scales."""
+        """The largest absolute value of every point, with scaled coordinates."""
         constant = self.constant * scales[-1]
         if not self.is_sparse:
             largest = np.empty(self.n_points)
@@ -227,7 +227,7 @@ class Points:
         return _by_row(np.maximum, values, self.rows.indptr, constant)
 
     def keys(self) -> tuple[NDArray[np.uint64], NDArray[np.int8]]:
-        """A number for every point, equal for equal points and for their negatives, and which of the two it is."""
+        """A hash of every point, the same for its negative, and a sign that distinguishes the two."""
         factors = np.random.default_rng(0).integers(1, 2**63, self.dimension, dtype=np.uint64) * np.uint64(2)
         factors += np.uint64(1)
         constant = _mixed(np.array([self.constant])) * factors[-1]
@@ -261,7 +261,7 @@ class Points:
 
 
 def _by_row(of: Any, values: NDArray[Any], indptr: NDArray[Any], initial: Any) -> NDArray[Any]:
-    """A sum or a maximum over the entries of every row of a CSR, and over an initial value."""
+    """A sum or a maximum over the entries of every row of a CSR matrix and an initial value."""
     found = np.full(len(indptr) - 1, initial)
     used = np.flatnonzero(np.diff(indptr))
     if len(used):

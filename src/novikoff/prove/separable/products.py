@@ -1,4 +1,4 @@
-"""Exact products of points and vectors: by floats where their error bound decides, by whole numbers where it cannot."""
+"""Exact products of points and vectors: by floats where their error bound decides, else by whole numbers."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -13,18 +13,18 @@ from novikoff.prove.exact.refined import WholeMatrix
 from novikoff.prove.separable.kesler import KeslerPoints
 from novikoff.prove.separable.points import Floats, Points
 
-# Numbers that are written out as whole numbers at a time; each takes about 50 bytes.
+# Whole numbers stored at a time; each takes about 50 bytes.
 BLOCK = 1_000_000
-# Coordinates are cut into no more digits than this.
+# The most digits per coordinate.
 MOST_DIGITS = 8
-# So many vectors are multiplied with the points at once.
+# Vectors multiplied with the points at once.
 TOGETHER = 32
-# Up to so many digits, numbers are taken apart one digit at a time.
+# Up to this many digits, numbers are split one digit at a time.
 FEW_DIGITS = 8
 
 
 def whole_matrix(points: Points, which: NDArray[np.int64]) -> tuple[WholeMatrix, int]:
-    """Some points as sparse rows of whole numbers, and the exponent of the power of two that they count."""
+    """Some points as sparse rows of whole numbers, in units of a power of two, and its exponent."""
     part = points.written_out(which)
     if part.is_sparse:
         few = part.signed()
@@ -39,14 +39,14 @@ def whole_matrix(points: Points, which: NDArray[np.int64]) -> tuple[WholeMatrix,
 
 
 def whole_points(points: Points, which: NDArray[np.int64] | None = None) -> tuple[list[list[int]], int]:
-    """Some points (all, if not said) as whole numbers, and the exponent of the power of two that they count."""
+    """Some points (by default all) as whole numbers, in units of a power of two, and its exponent."""
     written = points.take(np.arange(points.n_points) if which is None else which)
     exponent = lowest_exponent(written)
     return as_integers(written, exponent).tolist(), exponent
 
 
 def exact_sum(points: Points, which: NDArray[np.int64], weights: Sequence[int]) -> tuple[list[int], int]:
-    """The sum of some points, each times a whole number, and the exponent of the power of two that it counts."""
+    """The sum of some points, each times a whole number, in units of a power of two, and its exponent."""
     if isinstance(points, KeslerPoints):
         parts = [exact_sum(*part) for part in points.by_class(which, weights)]
         exponent = min(lowest for _, lowest in parts)
@@ -61,18 +61,18 @@ def exact_sum(points: Points, which: NDArray[np.int64], weights: Sequence[int]) 
 
 
 def _blocks(points: Points, count: int, used: int | None = None) -> Iterator[slice]:
-    """So many points in blocks that can be written out; in the coordinates that are used, if it is said how many."""
+    """Slices of `count` points into blocks that fit into memory, given the number of coordinates used, if known."""
     size = max(1, BLOCK // min(points.widest, used or points.widest))
     return (slice(start, start + size) for start in range(0, count, size))
 
 
 def signs_of_products(points: Points, w: Sequence[int]) -> NDArray[np.int8]:
-    """The exact sign of <z, w> for every point, w being whole numbers."""
+    """The exact sign of <z, w> for every point, with whole w."""
     return next(signs_of_many_products(points, [w]))
 
 
 def signs_of_many_products(points: Points, vectors: Sequence[Sequence[int]]) -> Iterator[NDArray[np.int8]]:
-    """The same for many vectors, one after the other, a few at a time."""
+    """The same for many vectors, in turn, computed a few at a time."""
     for start in range(0, len(vectors), TOGETHER):
         some = vectors[start : start + TOGETHER]
         near = [approximate_products(points, scaled_floats(w), points.radius) for w in some]
@@ -82,11 +82,11 @@ def signs_of_many_products(points: Points, vectors: Sequence[Sequence[int]]) -> 
 def signs_near(
     points: Points, vectors: Sequence[Sequence[int]], near: Sequence[tuple[Floats, float]]
 ) -> list[NDArray[np.int8]]:
-    """The exact signs of the products of points with vectors, from products in floats and bounds of their errors."""
+    """The exact signs of the products of points with vectors, given products in floats with error bounds."""
     signs = [np.sign(np.nan_to_num(approximate)).astype(np.int8) for approximate, _ in near]
     is_doubtful = [~(np.abs(approximate) > error) for approximate, error in near]
     which = np.flatnonzero(np.logical_or.reduce(is_doubtful))
-    if len(which) == 0:  # how many digits points have need not be known
+    if len(which) == 0:  # the number of digits is not needed
         return signs
     digits = _digits(points)
     used = None if digits is None else 1 + sum(map(any, zip(*vectors, strict=True)))
@@ -98,7 +98,7 @@ def signs_near(
 
 
 def _digits(points: Points) -> tuple[int, int] | None:
-    """Into digits of how many bits, and into how many, coordinates are cut; None if these are too many."""
+    """The bits of a digit and the number of digits per coordinate; None if these are too many."""
     lowest, highest = points.exponents
     base = (52 - points.widest.bit_length()) // 2
     n_digits = max(1, -(-(highest - lowest) // base))
@@ -108,7 +108,7 @@ def _digits(points: Points) -> tuple[int, int] | None:
 def _exact_signs(
     points: Points, which: NDArray[np.int64], vectors: Sequence[Sequence[int]], digits: tuple[int, int] | None
 ) -> list[NDArray[np.int8]]:
-    """Of the products of some points with vectors."""
+    """The exact signs of the products of some points with vectors."""
     if digits is not None:
         base, n_digits = digits
         tables = [_digits_of_whole(w, base) for w in vectors]
@@ -120,11 +120,11 @@ def _exact_signs(
 def _sums_of_digits(
     points: Points, which: NDArray[np.int64], tables: Sequence[Floats], base: int, n_digits: int
 ) -> list[NDArray[np.int64]]:
-    """The products of some points with vectors, digit by digit, by matrices of floats that do not round.
+    """The products of some points with vectors, digit by digit, by products of float matrices that do not round.
 
-    Numbers are cut into digits of a base that is a power of two, so small that a sum of products of two digits is a
-    whole number below 2^53. Digits have the sign of their number. What is returned are sums of products of digits whose
-    places add up to the same: they are still to be carried.
+    The base of the digits is a power of two, so small that a sum of products of two digits is a whole number below
+    2^53. Digits have the sign of their number. Returns for every place the sum of products of digits whose places add
+    up to it, before carrying.
     """
     if isinstance(points, KeslerPoints):
         return points.differences_of(
@@ -150,7 +150,7 @@ def _sums_of_digits(
 
 
 def _carried(sums: NDArray[np.int64], base: int) -> NDArray[np.int8]:
-    """The signs of numbers that are given by digits of any size, the lowest first."""
+    """The signs of numbers from digits of any size, the lowest first."""
     has_rest = np.zeros(len(sums), dtype=bool)
     for place in range(sums.shape[1] - 1):
         has_rest |= sums[:, place] & ((1 << base) - 1) != 0
@@ -179,8 +179,8 @@ def _digits_of_whole(w: Sequence[int], base: int) -> Floats:
 def smallest_product(
     points: Points, w: Sequence[int], near: tuple[Floats, float] | None = None
 ) -> tuple[Fraction, int]:
-    """The exact minimum of <z, w> over all points, w being whole numbers, and a point that has it; from products in
-    floats and a bound of their errors, if these are known."""
+    """The exact minimum of <z, w> over all points, with whole w, and a point that attains it; given products in floats
+    with an error bound, if known."""
     approximate, error = near or approximate_products(points, scaled_floats(w), points.radius)
     smallest = np.fmin.reduce(approximate, initial=math.inf)
     candidates = np.flatnonzero(~(approximate > smallest + 2 * error))
@@ -197,12 +197,12 @@ def smallest_product(
 
 
 def approximate_products(points: Points, scaled: Floats, longest: float) -> tuple[Floats, float]:
-    """Products in floats with a vector scaled to about 1, and a bound on their error (infinite where floats give up).
+    """Products in floats with a vector scaled to about 1, and a bound on their error (infinite where floats fail).
 
-    Rounding w and adding n products in any order is off by at most 2 (n + 4) u ||z|| ||w||; squares of the scaled
-    lengths are off by less than the slack in the factor 4. Products below 2^-1000 may have underflowed. No point is
-    longer than `longest`. A sum that overflowed on its way says nothing, not even its sign: it is NaN, which no bound
-    makes certain.
+    Rounding w and adding n products in any order has an error of at most 2 (n + 4) u ||z|| ||w||; the errors of the
+    squares of the scaled lengths are below the slack in the factor 4. Products below 2^-1000 may have underflowed. No
+    point is longer than `longest`. A sum that overflowed in between has not even a certain sign: it is NaN, which is
+    within no bound.
     """
     with np.errstate(all="ignore"):
         products = points.products(scaled)

@@ -1,11 +1,10 @@
-"""The few exact facts that a certificate rests on, none of which knows how the claim was found; and which points span
-what all of them do.
+"""The few exact facts behind certificates, independent of how a claim was found; and points that span all others.
 
-That is found by elimination modulo a prime, which needs no tolerance. Rows of sparse tables are eliminated as they
-stand: one that has a single column which no row before it leads is led by that column. Where none has, some columns are
-set aside, those with the most entries first, and in the end every other column is a combination of these, as far as the
-points can tell. So nothing fills up, and only the columns that were set aside are eliminated as a matrix. Independent
-modulo a prime means independent; the converse fails once in billions, and is proved where it is needed.
+These are found by elimination modulo a prime, which needs no tolerance. Rows of sparse tables are eliminated in place:
+a row with a single new column has its pivot there. If no row has one, some columns are set aside, those with the most
+entries first, and in the end every other column is a combination of these on the points. So nothing fills in, and only
+the columns that were set aside are eliminated as a matrix. Independent modulo a prime means independent; the converse
+fails once in billions, and is proved where it is needed.
 """
 
 from collections.abc import Sequence
@@ -34,22 +33,22 @@ from novikoff.prove.separable.products import (
 
 Numbers = NDArray[np.int64]
 
-# So many points, times the dimensions that are not spanned yet, are looked at first.
+# Points to try, per dimension that is not yet spanned.
 FEW = 2
-# Up to so many columns of sparse points, all are eliminated as a matrix; beyond, rows with more new columns than this
-# lead none.
+# Up to FULL columns, sparse points are eliminated as a matrix; beyond, rows with more than THIN new columns have no
+# pivot among them.
 FULL = 400
 THIN = 24
-# So many more rows are eliminated as a matrix than there are columns.
+# Rows eliminated as a matrix, beyond the number of columns.
 SPARE = 20
-# Operations of floats, on a slow machine.
+# Float operations per second, on a slow machine.
 STEPS_PER_SECOND = 1e10
 
 
 @dataclass(frozen=True, eq=False)
 class Spanning:
-    """`rows` are independent in the `columns`, as many; the columns of `normals` are random vectors, orthogonal to all
-    of them modulo the prime. So many columns as `core` were eliminated as a matrix."""
+    """`rows` are independent in as many `columns`; the columns of `normals` are random vectors, orthogonal to all of
+    them modulo the prime. `core` columns were eliminated as a matrix."""
 
     rows: Numbers
     columns: Numbers
@@ -57,7 +56,7 @@ class Spanning:
     core: int
 
     def are_outside(self, points: Points) -> NDArray[np.bool_]:
-        """Which points they do not span: certain if so, and nearly certain if not."""
+        """Which points are outside the span: certain if so, and nearly certain if not."""
         if not self.normals.any():
             return np.zeros(points.n_points, dtype=bool)
         residues = points.in_residues
@@ -69,9 +68,9 @@ class Spanning:
 
 
 def spanning(points: Points, which: Numbers, clock: Clock, first: Numbers | None = None) -> Spanning | None:
-    """Some of the points that span what all of `which` do, from those that come `first` if there are any.
+    """Some of the points `which` that span all of them, chosen from `first` to begin with, if given.
 
-    From a few at first; those that these do not span join them, until there are none. None if there is no time.
+    Starts with a few, and adds points outside their span until there are none. None if time runs out.
     """
     if 4 * len(which) < points.n_points:
         few = None if first is None else np.searchsorted(which, first)
@@ -91,9 +90,9 @@ def spanning(points: Points, which: Numbers, clock: Clock, first: Numbers | None
 
 
 def _products(residues: Points, w: Floats) -> Floats:
-    """The products of points with a vector, modulo the prime, all of them in residues.
+    """The products of points with a vector, both in residues, modulo the prime.
 
-    The vector is taken in digits that are so short that sums of products are whole numbers of less than 53 bits.
+    The vector is split into digits so short that sums of products are whole numbers of less than 53 bits.
     """
     bits = min(52 - residues.bits - residues.widest.bit_length(), PRIME.bit_length())
     total = np.zeros(residues.n_points)
@@ -140,7 +139,7 @@ def _by_row(residues: Points, few: Numbers) -> list[tuple[Numbers, Floats]]:
 
 
 def _leading(rows: Sequence[tuple[Numbers, Floats]], dimension: int) -> tuple[list[tuple[int, int]], Numbers]:
-    """Rows and the columns that lead them, in an order in which each has no other new one; and columns set aside."""
+    """Rows with their pivot columns, in an order in which each has no other new column; and the columns set aside."""
     used = [columns.tolist() for columns, _ in rows]
     counts = np.bincount(np.concatenate([[], *(columns for columns, _ in rows)]).astype(np.int64), minlength=dimension)
     is_new = np.ones(dimension, dtype=bool)
@@ -171,7 +170,7 @@ def _leading(rows: Sequence[tuple[Numbers, Floats]], dimension: int) -> tuple[li
 
 
 def _expressed(rows: Any, leading: list[tuple[int, int]], aside: Numbers, dimension: int) -> Floats:
-    """Every column as a combination of those set aside: what a vector that is orthogonal to the rows has there."""
+    """Every column as a combination of those set aside, for vectors orthogonal to the rows."""
     table = np.zeros((dimension, len(aside)))
     table[aside, np.arange(len(aside))] = 1.0
     for row, column in leading:
@@ -183,7 +182,7 @@ def _expressed(rows: Any, leading: list[tuple[int, int]], aside: Numbers, dimens
 
 
 def _combined(table: Floats, which: Numbers, numbers: Floats) -> Floats:
-    """The sum of some rows of a table, each times a number."""
+    """A linear combination of some rows of a table."""
     total = np.zeros(table.shape[1])
     for start in range(0, len(which), PANEL):
         some = slice(start, start + PANEL)
@@ -194,17 +193,17 @@ def _combined(table: Floats, which: Numbers, numbers: Floats) -> Floats:
 # -- the facts --------------------------------------------------------------------------------------------------------
 
 
-# What is written out in whole numbers, some times over, has no more of them than this.
+# The most whole numbers stored, a few times over.
 MOST_NUMBERS = 5_000_000
 
 
 def as_whole_floats(values: ArrayLike) -> list[int]:
-    """Floats in the same proportions, as whole numbers."""
+    """Floats as whole numbers in the same proportions."""
     return [int(v) for v in as_integers(values, lowest_exponent(values))]
 
 
 def lower_square(points: Points, vector: Sequence[int]) -> Fraction | None:
-    """The square of the margin that a vector has, min <z, w>^2 / ||w||^2; None if it does not separate.
+    """The square of the margin of a vector, min <z, w>^2 / ||w||^2; None if it does not separate.
 
     Any vector that separates gives a lower bound on gamma, and its square is rational.
     """
@@ -218,7 +217,7 @@ def lower_square(points: Points, vector: Sequence[int]) -> Fraction | None:
 def upper_square(points: Points, rows: NDArray[np.int64], weights: ArrayLike) -> Fraction:
     """The squared length of a convex combination of the points: an upper bound on gamma squared, for any weights.
 
-    Floats or whole numbers of any size; floats cannot cancel points that are longer than 2^53 times the margin.
+    Weights are floats or whole numbers; floats cannot cancel points that are longer than 2^53 times the margin.
     """
     numbers = list(weights) if isinstance(weights, list | tuple) else []
     is_whole = bool(numbers) and all(isinstance(number, int) for number in numbers)
@@ -236,10 +235,10 @@ def vanishes(points: Points, rows: NDArray[np.int64], weights: Sequence[int]) ->
 
 @dataclass(frozen=True, eq=False)
 class Span:
-    """What some points span: the vectors that are 0 but in some coordinates, and orthogonal to `normals` there.
+    """The span of some points: the vectors that are 0 outside some coordinates, and orthogonal to `normals` in them.
 
-    The coordinates are some columns, ascending, and the constant's, if there is one. Only these are written out, so
-    that thousands of columns of zeros cost nothing.
+    The coordinates are some columns, ascending, and that of the constant, if there is one. Only these are stored, so
+    thousands of columns of zeros cost nothing.
     """
 
     columns: NDArray[np.int64]
@@ -247,7 +246,7 @@ class Span:
 
     @classmethod
     def of(cls, points: Points, rows: NDArray[np.int64], clock: Clock = UNLIMITED) -> "Span":
-        """The span of some points; OutOfTimeError if there is no time."""
+        """The span of some points; raises OutOfTimeError if time runs out."""
         if len(rows) == 0:
             return cls(np.zeros(0, dtype=np.int64), [[1]])
         columns = points.columns_of(rows)
@@ -263,7 +262,7 @@ class Span:
         return cls(columns, null_vectors(whole_points(few)[0], few.dimension, clock))
 
     def has_all(self, points: Points, clock: Clock = UNLIMITED) -> bool:
-        """Whether every point lies in the span; OutOfTimeError if there is no time."""
+        """Whether every point lies in the span; raises OutOfTimeError if time runs out."""
         is_other = np.ones(points.dimension, dtype=bool)
         is_other[self.columns] = is_other[-1] = False
         if not points.is_zero_along(is_other):
@@ -276,15 +275,15 @@ def spans_all(points: Points, rows: NDArray[np.int64], clock: Clock = UNLIMITED)
     """Stiemke: if the rows of a positive combination that is 0 span all points, there is no weak separator either.
 
     A weak separator has products >= 0 with these rows and their positive combination is 0, so it is orthogonal to
-    each of them, and to everything that they span.
+    each of them, and to their span.
     """
     return Span.of(points, rows, clock).has_all(points, clock)
 
 
 def _normals_of_many(few: Points, found: Spanning | None, clock: Clock) -> list[list[int]]:
-    """A basis of what is orthogonal to many points, if it is small: by sparse systems, solved exactly.
+    """A basis of the vectors orthogonal to many points, if it is small, by exact solutions of sparse systems.
 
-    Independent rows prove that there are no more normals than these, and the products that all of these are.
+    Independent rows prove that there are no more normals, and products with all points that these are normals.
     """
     if clock.is_over():
         raise OutOfTimeError
@@ -299,7 +298,7 @@ def _normals_of_many(few: Points, found: Spanning | None, clock: Clock) -> list[
 
 
 def _solved_for(rows: WholeMatrix, found: Spanning, free: list[int], clock: Clock) -> list[list[int]] | None:
-    """For every free column, the vector that is orthogonal to the rows and has 0 in all other free ones."""
+    """For every free column, the vector that is orthogonal to the rows and 0 in all other free columns."""
     regular = Regular.of(rows.in_columns(found.columns), clock, found.core)
     normals: list[list[int]] = []
     for column in free:

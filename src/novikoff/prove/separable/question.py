@@ -1,4 +1,4 @@
-"""What is asked of labelled examples, what can be answered, and how both are worded."""
+"""The questions about labelled examples, the verdicts, and their wording."""
 
 import enum
 
@@ -8,7 +8,7 @@ from novikoff.say import certificates as say
 class Verdict(enum.Enum):
     """Whether a hyperplane separates the data.
 
-    `NOT_SEPARABLE` says that none does, and leaves open whether they are quasi-separable or overlapping.
+    `NOT_SEPARABLE` means that none does, and leaves open whether they are quasi-separable or overlapping.
     """
 
     SEPARABLE = "separable"
@@ -21,7 +21,7 @@ class Verdict(enum.Enum):
 class Problem(enum.StrEnum):
     """Which points are to be separated: those of two classes, of many by argmax, or in the feature space of a kernel.
 
-    It equals the text that stands for it in files.
+    It equals its text in files.
 
     >>> Problem.of(3), Problem.of(3) == "argmax", Problem.of(3).formula
     (<Problem.ARGMAX: 'argmax'>, True, '2 (R/gamma)^2')
@@ -33,30 +33,30 @@ class Problem(enum.StrEnum):
 
     @classmethod
     def of(cls, n_classes: int) -> "Problem":
-        """That of so many classes in the space of their columns."""
+        """The problem of this many classes in the space of their columns."""
         return cls.BINARY if n_classes == 2 else cls.ARGMAX
 
     @property
     def has_rivals(self) -> bool:
-        """Whether a point is a row against another class, by Kesler's construction."""
+        """Whether points are rows against other classes, by Kesler's construction."""
         return self is Problem.ARGMAX
 
     @property
     def has_one_plane(self) -> bool:
-        """Whether a separator is one plane in the space of the columns."""
+        """Whether a separator is one hyperplane in the space of the columns."""
         return self is Problem.BINARY
 
     @property
     def factor(self) -> int:
-        """(R/gamma)^2 is multiplied by this: Kesler's points are sqrt(2) times as long as the examples."""
+        """The factor of (R/gamma)^2: Kesler's points are sqrt(2) times as long as the examples."""
         return 2 if self.has_rivals else 1
 
     def points_per_row(self, n_classes: int) -> int:
-        """How many points a row becomes: one, or one for every other class."""
+        """The number of points per row: one, or one for every other class."""
         return n_classes - 1 if self.has_rivals else 1
 
     def vectors(self, n_classes: int) -> int:
-        """How many weight vectors, each with its bias, a separator consists of."""
+        """The number of weight vectors, each with its bias, of a separator."""
         return n_classes if self.has_rivals else 1
 
     # -- in words -----------------------------------------------------------------------------------------------------
@@ -67,17 +67,17 @@ class Problem(enum.StrEnum):
 
     @property
     def formula(self) -> str:
-        """How many mistakes a perceptron makes at most."""
+        """The formula of the mistake bound."""
         return "2 (R/gamma)^2" if self.has_rivals else "(R/gamma)^2"
 
     @property
     def as_points(self) -> str:
-        """How rows become the points of a combination."""
+        """The points of a combination in terms of rows."""
         return "as Kesler's vectors" if self.has_rivals else "times their labels"
 
     @property
     def contradiction(self) -> str:
-        """Why nothing separates rows that cancel."""
+        """Why rows that cancel cannot be separated."""
         if self.has_rivals:
             return "Weights that give each of them its own class the largest score would make that sum positive."
         return "A hyperplane that classifies all of them correctly would make that sum positive."
@@ -94,14 +94,14 @@ class Problem(enum.StrEnum):
         return say.NO_WEIGHTS if self.has_rivals else say.NO_HYPERPLANE
 
     def meaning(self, verdict: Verdict, plane: str = "hyperplane") -> str:
-        """What a verdict says; `plane` is what a plane is called where it is drawn."""
+        """The meaning of a verdict; `plane` is the name of a hyperplane where it is drawn."""
         planes, weights = say.MEANINGS[verdict.name]
         return weights if self.has_rivals else planes.replace("hyperplane", plane)
 
     def consequence(self, verdict: Verdict, exists: bool | None = None) -> str | None:
-        """What follows for a perceptron, and, among the features themselves, for logistic regression.
+        """What the verdict implies for a perceptron and, without a kernel, for logistic regression.
 
-        Where the estimates of the regression itself were asked about, whether they exist is known from there.
+        `exists` is whether the estimates of the regression exist, if that was requested.
         """
         learner, regression = say.CONSEQUENCES.get(verdict.name, (None, None))
         if exists is not None:

@@ -1,7 +1,7 @@
-"""What a certificate is about: which numbers, which labels, which table they come from, and which question was asked.
+"""The subject of a certificate: the numbers, the labels, the table they come from, and the question.
 
 All of it is part of the fingerprint. A proof about two of seven columns, or about another column of labels, is a true
-statement about something else; so a certificate states it, and nobody can change it afterwards.
+statement about something else; so a certificate states its subject, which cannot be changed afterwards.
 """
 
 import hashlib
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """The table that examples come from: the column of the labels, and how the others became numbers."""
+    """The table that examples come from: the column of the labels, and the encoding of the others."""
 
     label: str | None
     encoding: "Encoding"
@@ -38,8 +38,8 @@ class Table:
 class Subject:
     """The data and the question.
 
-    If `problem` is that of a kernel, `kernel` says which.
-    `data_hash` is the fingerprint of the numbers, the labels and all the rest of this.
+    `kernel` is set if `problem` is that of a kernel.
+    `data_hash` is the fingerprint of the numbers, the labels and all other fields.
     """
 
     problem: Problem
@@ -57,7 +57,7 @@ class Subject:
 
     @property
     def factor(self) -> int:
-        """(R/gamma)^2 is multiplied by this."""
+        """The factor of (R/gamma)^2 in the mistake bound."""
         return self.problem.factor
 
 
@@ -72,7 +72,7 @@ def header(
     table: Table | None = None,
     kernel: ExactKernel | None = None,
 ) -> dict[str, Any]:
-    """What the fingerprint begins with."""
+    """The header of the fingerprint."""
     return {
         "rows": n_rows,
         "columns": n_columns,
@@ -89,21 +89,21 @@ def header(
 
 
 class RoundedError(ValueError):
-    """The numbers would be rounded, and proofs are about numbers as they were given."""
+    """The numbers would be rounded, but proofs are about the exact numbers."""
 
 
 class TooWideError(ValueError):
-    """A certificate would be out of all proportion to its examples."""
+    """A certificate would be far larger than its examples."""
 
 
 def check_not_rounded(rounded: str | None) -> None:
-    """Refuse data whose numbers are not those that were given."""
+    """Raise RoundedError for data whose numbers were rounded."""
     if rounded is not None:
         raise RoundedError(rounded)
 
 
 def check_width(n_columns: int, n_entries: int) -> None:
-    """Refuse columns numbered far beyond what is in them: a vector has a number for each."""
+    """Raise TooWideError if columns far outnumber the entries: a vector has a number for each column."""
     if is_too_wide(n_columns, n_entries):
         raise TooWideError(
             f"the columns are numbered up to {n_columns - 1:,}, far more than the {n_entries:,} numbers in them, and a "
@@ -118,7 +118,7 @@ def names_of(X: Any) -> tuple[str, ...] | None:
 
 
 def exact_labels(y: ArrayLike, n_rows: int) -> tuple[NDArray[Any], tuple[Any, ...], NDArray[np.int64]]:
-    """The labels, the classes in order, and the place of every label among them; at least two classes."""
+    """The labels, the sorted classes, at least two, and the index of every label's class."""
     labels = checked_labels(y)
     if labels.shape != (n_rows,):
         raise ValueError(f"y has shape {labels.shape}, but X has {n_rows} rows: one label per row is required")
@@ -129,7 +129,7 @@ def exact_labels(y: ArrayLike, n_rows: int) -> tuple[NDArray[Any], tuple[Any, ..
 
 
 def plain_classes(classes: NDArray[Any]) -> tuple[Any, ...]:
-    """The classes as JSON has them: text, numbers or truth values."""
+    """The classes as values of JSON: text, numbers or booleans."""
     plain = classes.tolist()
     for label in plain:
         if type(label) not in (str, int, float, bool):
@@ -141,12 +141,12 @@ def plain_classes(classes: NDArray[Any]) -> tuple[Any, ...]:
 
 
 def same(one: Any, other: Any) -> bool:
-    """Whether two values are written alike in JSON: 1, 1.0 and True are three values."""
+    """Whether two values have the same JSON: 1, 1.0 and True are three values."""
     return canonical(one) == canonical(other)
 
 
 def difference(claimed: Any, derived: Any, path: str = "") -> Iterator[str]:
-    """Where two JSON values differ, the first place first."""
+    """The differences of two JSON values, in order."""
     if isinstance(claimed, dict) and isinstance(derived, dict):
         for key in [*derived, *(key for key in claimed if key not in derived)]:
             below = f"{path}.{key}" if path else key
@@ -171,8 +171,7 @@ def floor_of(value: Fraction) -> int:
 
 # -- the fingerprint --------------------------------------------------------------------------------------------------
 
-# It depends neither on how the numbers are stored nor on the pieces in which they come. `docs/certificates.md` gives it
-# byte by byte.
+# It depends neither on the storage of the numbers nor on the size of blocks. `docs/certificates.md` defines its bytes.
 
 
 BLOCK = 4096
@@ -181,9 +180,9 @@ Entries = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
 
 
 class Fingerprint:
-    """SHA-256 of a header, of every entry that is not 0 with its place, and of the labels; rows come piece by piece.
+    """SHA-256 of a header, of every nonzero entry with its place, and of the labels; rows are added in blocks.
 
-    Dense and CSR, float32 and float64, any order in memory, pieces of any size: the same numbers have the same
+    Dense and CSR, float32 and float64, any order in memory, blocks of any size: the same numbers have the same
     fingerprint.
 
     >>> whole, parts = Fingerprint({"rows": 2}), Fingerprint({"rows": 2})
@@ -200,7 +199,7 @@ class Fingerprint:
         self._n_waiting = 0
 
     def add(self, rows: Any) -> None:
-        """The next rows, dense or CSR; no entry of a row may stand twice."""
+        """Add the next rows, dense or CSR without repeated entries."""
         start = 0
         while start < rows.shape[0]:
             stop = min(start + BLOCK - self._n_waiting, rows.shape[0])
@@ -212,7 +211,7 @@ class Fingerprint:
             start = stop
 
     def with_labels(self, places: Iterable[NDArray[Any]]) -> str:
-        """The fingerprint, once all rows are in: from the place of every label among the classes, in any pieces."""
+        """The fingerprint after all rows, given the class index of every label, in blocks of any size."""
         self._flush()
         for part in places:
             self._digest.update(np.ascontiguousarray(part, dtype="<u4").data)
@@ -239,7 +238,7 @@ def _dense_entries(block: Any) -> Entries:
 
 
 def fingerprinted(rows: Any, places: NDArray[np.int64], **about: Any) -> Subject:
-    """What a certificate of rows in memory is about, from the rest of it."""
+    """The subject of rows in memory, given its other fields."""
     digest = Fingerprint(header(**about))
     digest.add(rows)
     return Subject(data_hash=digest.with_labels([places]), **about)
