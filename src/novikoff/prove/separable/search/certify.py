@@ -1,4 +1,4 @@
-"""Is there a separator, how wide is its margin, and the proof."""
+"""Certify whether data are linearly separable, with what margin, and prove it."""
 
 import math
 import warnings
@@ -32,9 +32,9 @@ from novikoff.prove.separable.subject import Subject
 if TYPE_CHECKING:
     from novikoff.features.encode import Encoding
 
-# Points of up to so many bytes are all in memory; of more, a working set of about as many.
+# Bytes of points up to which all are in memory; of more, a working set of about this size.
 MEMORY = 256_000_000
-# Up to so many coordinates in all, a bracket that floats left too wide is narrowed in rationals.
+# Coordinates in all up to which a bracket that floats left too wide is narrowed in rationals.
 MOST_TO_REFINE = 1_000_000
 
 
@@ -53,26 +53,26 @@ def certify(
     encoding: "Encoding | None" = None,
     progress: Callable[[str], None] | None = None,
 ) -> Certificate:
-    """Are the data linearly separable, with what margin, how many mistakes can a perceptron make, and why?
+    """Decide whether data are linearly separable, bound the margin and a perceptron's mistakes, and prove it.
 
     Parameters
     ----------
     X, y : examples and labels, dense or CSR; with more than two labels the question is separability by argmax
         (Kesler's construction). One against the rest is `certify(X, y == label)`. Or X alone: a reader (see
         `novikoff.data.read`) or another iterable of batches (X, y). They may be larger than memory: a temporary cache
-        is written, and passed over a few times.
-    fit_intercept : whether planes may have a bias. It is folded in: margins are those of the theorem.
-    tolerance : the largest relative gap of the margin's bracket; if it is missed, a warning says so.
-    time_limit : seconds after which to give up: `undecided`, with the bracket reached, or `not separable`, if that is
-        proved, and whether the data are quasi-separable or overlapping is not.
+        is written, and read a few times.
+    fit_intercept : whether to fit an intercept. It is folded in: margins are those of the theorem.
+    tolerance : the largest relative gap of the margin's bracket; a warning is issued if it is missed.
+    time_limit : seconds after which to stop: `undecided`, with the bracket reached, or `not separable`, if that is
+        proved but not whether the data are quasi-separable or overlapping.
     kernel, gamma, degree, coef0 : the question in the feature space of a kernel, for two classes: "linear",
         "poly" ((gamma <x, z> + coef0)^degree), "rbf" (exp(-gamma ||x - z||^2)), "laplacian"
         (exp(-gamma ||x - z||_1)), or "precomputed" if X is a kernel matrix; then all claims are about that matrix.
-        A reader's rows are then read into memory, if they are no more than 10,000.
-    diverging : whether to find out as well which estimates of the regression of y on the columns are infinite, and with
-        which sign: what `existence` says, as `estimates`. It may take much longer than the verdict.
+        A reader's rows are then read into memory, at most 10,000.
+    diverging : whether to find which estimates of the regression of y on the columns are infinite, with their signs:
+        the result of `existence`, as `estimates`. It may take much longer than the verdict.
     encoding : how the records of a table become numbers; learned from them if not given.
-    progress : called with what is being done, in a few words, whenever that changes.
+    progress : called with a short description of every step.
 
     Returns
     -------
@@ -123,7 +123,7 @@ def certify(
 
 
 def check_regression(examples: Examples, fit_intercept: bool, kernel: ExactKernel | None = None) -> None:
-    """Refuse, before anything is searched for, examples whose columns have no regression that fits into memory."""
+    """Raise ValueError, before any search, for examples without a regression that fits into memory."""
     data = InBlocks(examples, fit_intercept)
     about = data.about
     why = why_none(about["classes"], fit_intercept, about["table"], kernel)
@@ -134,7 +134,7 @@ def check_regression(examples: Examples, fit_intercept: bool, kernel: ExactKerne
 
 
 def with_estimates(found: Certificate, X: Any, y: ArrayLike | None, clock: Clock) -> Certificate:
-    """The same with what `existence` says of the regression of the labels on the columns."""
+    """The same with the result of `existence` for the regression of the labels on the columns."""
     from novikoff.prove.existence.search.existence import certified
 
     clock.tell("infinite estimates")
@@ -142,7 +142,7 @@ def with_estimates(found: Certificate, X: Any, y: ArrayLike | None, clock: Clock
 
 
 def _of_examples(examples: Examples, kernel: ExactKernel | None, **asked: Any) -> Certificate:
-    """Of examples that come in blocks; in the space of a kernel, of few that are read into memory."""
+    """Certify examples in blocks; in the space of a kernel, a few that are read into memory."""
     if kernel is not None:
         from novikoff.prove.separable.search.kernel import certify_kernel
 
@@ -153,7 +153,7 @@ def _of_examples(examples: Examples, kernel: ExactKernel | None, **asked: Any) -
 
 
 def concluded(data: Data, found: Witnesses, clock: Clock) -> Certificate:
-    """The certificate; what cannot be proved exactly, or not in the memory and in the time there is, is not claimed."""
+    """The certificate, without claims that cannot be proved exactly in the available memory and time."""
     clock.tell("proving what was found")
     if not clock.is_over():
         with suppress(MemoryError, CertificateError, OutOfTimeError):
@@ -162,7 +162,7 @@ def concluded(data: Data, found: Witnesses, clock: Clock) -> Certificate:
 
 
 def warned_if_wide(certificate: Certificate, tolerance: float) -> Certificate:
-    """The same, and a warning if its bounds are farther apart than was asked for."""
+    """The same, with a warning if the gap of its bounds exceeds the tolerance."""
     if certificate.verdict is Verdict.SEPARABLE and certificate.margin.lower > 0 and certificate.gap > tolerance:
         warnings.warn(
             f"the bounds of the margin are {certificate.gap:.1e} apart, relatively, and {tolerance:g} was asked for; "
@@ -174,7 +174,7 @@ def warned_if_wide(certificate: Certificate, tolerance: float) -> Certificate:
 
 @dataclass(frozen=True, eq=False)
 class Question:
-    """Points that are in memory, and the labels of their rows."""
+    """Points in memory, and the labels of their rows."""
 
     points: Points
     subject: Subject
@@ -186,7 +186,7 @@ class Question:
 
     @cached_property
     def columns(self) -> NDArray[np.int64]:
-        """Those in which some point differs from 0: the others cost nothing."""
+        """The columns in which some point differs from 0; the others cost nothing."""
         return self.points.columns_of(np.arange(self.points.n_points))
 
     @cached_property
@@ -197,7 +197,7 @@ class Question:
     def named(
         self, numbers: NDArray[np.int64], weights: tuple[Any, ...]
     ) -> tuple[tuple[int, ...], tuple[Any, ...], tuple[Any, ...] | None]:
-        """Points by their rows and, with many classes, rivals."""
+        """The rows of points, their weights and, with many classes, rivals."""
         if not self.problem.has_rivals:
             return tuple(int(number) for number in numbers), weights, None
         rows, rivals = rows_and_rivals(self.labels, np.asarray(numbers))
@@ -208,7 +208,7 @@ class Question:
         return Support(*self.named(numbers[order], tuple(weights[order].tolist())))
 
     def vector(self, whole: Sequence[int]) -> tuple[int, ...]:
-        """Of the narrow points, as a certificate has it: with 0 for columns, and for biases, that no point has."""
+        """A vector of the narrow points for a certificate: with 0 for columns and biases that no point has."""
         wide = [0] * self.points.dimension
         for column, value in zip([*self.columns.tolist(), -1], whole, strict=True):
             wide[column] = value
@@ -219,7 +219,7 @@ class Question:
 
 
 def find_witnesses(question: Question, tolerance: float, clock: Clock) -> Witnesses:
-    """What proves that the points are separable, or that they are not, or how far apart they can be at most."""
+    """Witnesses that the points are separable, or that they are not, or of an upper bound on the margin."""
     points = question.narrow
     answer = decide(Face(points), clock, tolerance)
     if answer.vector is not None:
@@ -237,7 +237,7 @@ def find_witnesses(question: Question, tolerance: float, clock: Clock) -> Witnes
 
 @dataclass(frozen=True, eq=False)
 class _Pair:
-    """A separator and a convex combination: a bracket of the margin."""
+    """A separator and a convex combination, which bracket the margin."""
 
     vector: Whole
     numbers: NDArray[np.int64]
@@ -253,7 +253,7 @@ class _Pair:
 
 
 def _separable(question: Question, answer: Answer, tolerance: float, clock: Clock) -> Witnesses:
-    """The bracket by floats; by rationals if floats left it too wide and the data are small."""
+    """The bracket from floats; from rationals if it is too wide and the data are small."""
     points, nearest = question.narrow, answer.nearest
     pair = None
     if nearest is not None and nearest.lower > 0:
@@ -266,7 +266,7 @@ def _separable(question: Question, answer: Answer, tolerance: float, clock: Cloc
 
 
 def _bracketed_exactly(points: Points, answer: Answer, clock: Clock) -> _Pair | None:
-    """The nearest point in rationals, for data that floats bracket too widely; from where floats ended."""
+    """The nearest point in rationals, starting from that of floats, where the bracket of floats is too wide."""
     nearest, exact, vector = answer.nearest, answer.exact, answer.vector
     if exact is None:
         if points.n_points * points.dimension > (SMALL if nearest is None else MOST_TO_REFINE):
@@ -305,7 +305,7 @@ def _kernel(form: str | None, gamma: float | None, degree: int | None, coef0: fl
 
 
 def check_parameters(tolerance: float, time_limit: float | None) -> None:
-    """Refuse a tolerance or a time limit that is invalid."""
+    """Raise ValueError for an invalid tolerance or time limit."""
     if not 0 < tolerance < 1:
         raise ValueError(f"tolerance={tolerance!r} must lie between 0 and 1")
     check_time_limit(time_limit)

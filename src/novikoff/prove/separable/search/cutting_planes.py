@@ -1,4 +1,4 @@
-"""Cutting planes: solve a small working set to the last digit, look at all points, add the worst, again."""
+"""Cutting planes: solve a small working set to the last digit, test all points, add the worst, repeat."""
 
 import math
 from collections.abc import Iterator
@@ -21,13 +21,13 @@ Numbers = NDArray[np.int64]
 ROUNDING = 2.0**-52
 # A working set with more numbers than this is represented by its products, not by its coordinates.
 MOST_COORDINATES = 4_000_000
-# Steps of conjugate gradients, and what is left of the squared residual when they may end.
+# The most steps of conjugate gradients, and the reduction of the squared residual at which they stop.
 MOST_GRADIENTS, ENOUGH = 50, 1e-6
 
 
 @dataclass(frozen=True, eq=False)
 class Coordinates:
-    """A working set written out; `columns` says which coordinates of the space these are, if they are any."""
+    """A working set as a dense matrix; `columns` are its coordinates in the space, None if it has its own."""
 
     matrix: Floats
     columns: NDArray[Any] | None
@@ -37,7 +37,7 @@ class Coordinates:
 class PointsInSpace:
     """Points in coordinates, dense or CSR.
 
-    A point of the hull that is shorter than `rounding`, relative to the points that carry it, is nothing but that.
+    A point of the hull shorter than `rounding`, relative to the points that carry it, is only rounding error.
     """
 
     points: Points
@@ -63,7 +63,7 @@ class PointsInSpace:
         return Coordinates(few.in_columns(columns[:-1]).take(everything), columns)
 
     def length(self, rows: Numbers, weights: Floats) -> float:
-        """Of the sum of some points, each times its weight."""
+        """The length of a linear combination of some points."""
         return float(np.linalg.norm(self.points.combine(rows, weights)))
 
     def separator(self, rows: Numbers, weights: Floats, coordinates: Coordinates, direction: Floats) -> Floats:
@@ -81,12 +81,12 @@ class PointsInSpace:
         return self.points.products(separator)
 
     def every(self, step: int) -> "PointsInSpace":
-        """Every so many-th point."""
+        """Every `step`-th point."""
         return PointsInSpace(self.points.written_out(np.arange(0, self.n_points, step)), self.rounding)
 
     def parts(self) -> Iterator[tuple["PointsInSpace", Numbers]]:
-        """Some of the points, and their numbers, that might cancel each other, the likeliest first: of Kesler's points
-        those of two classes. What no plane separates, no weights for all classes do."""
+        """Subsets of the points that might cancel, with their numbers, the likeliest first: of Kesler's points those of
+        two classes. If no hyperplane separates two classes, no weights for all classes do."""
         points = self.points
         if isinstance(points, KeslerPoints):
             for pair in points.pairs():
@@ -121,13 +121,13 @@ class DescentInSpace:
     w: Floats
 
     def epoch(self, order: Numbers) -> float:
-        """Visit the points in order, and tell by how much the worst product was off."""
+        """Visit the points in order, and return the error of the worst product."""
         points = self.points
         return sum(descend(self.matrix, points.signs, points.constant, self.squares, order, self.alpha, self.w))
 
     def refine(self) -> None:
-        """Move all multipliers that are not 0 at once, by conjugate gradients, cut off at 0 (More and Toraldo 1991):
-        which these are, epochs find soon, but their sizes slowly."""
+        """Move all nonzero multipliers at once, by conjugate gradients, clipped at 0 (More and Toraldo 1991): epochs
+        soon find which are nonzero, but their sizes slowly."""
         free = np.flatnonzero(self.alpha)
         few, every, alpha = self.points.part(free), np.arange(len(free)), self.alpha[free]
         residual, step = 1.0 - few.products(self.w), np.zeros(len(free))
@@ -154,7 +154,7 @@ class DescentInSpace:
 
 @dataclass(frozen=True, eq=False)
 class DescentAgainstRivals:
-    """Of Kesler's points: all of a row, one after the other."""
+    """Coordinate descent for Kesler's points: all points of a row, in turn."""
 
     points: KeslerPoints
     matrix: Any
@@ -192,22 +192,22 @@ def points_with_products(G: Floats) -> Floats:
 # -- cutting planes ---------------------------------------------------------------------------------------------------
 
 
-# Of points or coordinates, whichever are fewer: beyond, coordinate descent finds the points that matter.
+# The most points or coordinates, whichever are fewer; beyond, coordinate descent finds the points that matter.
 MOST_FOR_CUTTING = 1000
-# Rounds without progress, and what counts as progress.
+# Rounds without progress before stopping, and the least progress.
 STALLS = 5
 PROGRESS = 1e-13
 
 
 @dataclass(frozen=True, eq=False)
 class Nearest:
-    """The point of the hull that is nearest to the origin, so far, and what it says about the margin.
+    """The point of the hull nearest to the origin, so far, and its bounds on the margin.
 
-    `rows` carry the point with `weights` that are positive and add up to 1; `separator` is the plane, of length 1, with
-    the largest margin that was found, empty if none was looked at; by products, its coefficients. The margin lies
-    between `lower` and `upper`, up to rounding. `settled` says that they agree to the tolerance, or that `upper` is
-    nothing but rounding: then the points cannot be separated with a margin that float64 could see, and `rows` are
-    linearly independent once a constant is appended to each.
+    `rows` carry the point with `weights` that are positive and add up to 1; `separator` is the vector of length 1 with
+    the largest margin found, empty if none was tried; for a kernel, its coefficients. The margin lies between `lower`
+    and `upper`, up to rounding. `settled` means that they agree to the tolerance, or that `upper` is only rounding
+    error: then the points have no margin that float64 could resolve, and `rows` are linearly independent with a
+    constant appended to each.
     """
 
     rows: Numbers
@@ -231,13 +231,13 @@ class Nearest:
 
 
 def of_one_row(source: PointsInSpace, row: int) -> Nearest:
-    """A row of zeros is the nearest point, and nothing else needs to be said."""
+    """The result for a row of zeros, which is the nearest point itself."""
     rows, weights = np.array([row]), np.ones(1)
     return Nearest(rows, weights, upper=source.length(rows, weights), settled=True)
 
 
 def with_own_plane(source: PointsInSpace, search: Nearest) -> Nearest:
-    """Give a search that ended early a plane: the one that its point makes."""
+    """Add a separator to a search that ended early: its point, scaled to length 1."""
     coordinates = source.coordinates(search.rows)
     direction = search.weights @ coordinates.matrix
     separator = source.separator(search.rows, search.weights, coordinates, direction)
@@ -246,7 +246,7 @@ def with_own_plane(source: PointsInSpace, search: Nearest) -> Nearest:
 
 @dataclass(frozen=True, eq=False)
 class Working:
-    """A few points, and the nearest point of their hull: `active` are the positions of those that carry it."""
+    """A working set, and the nearest point of its hull: `active` are the positions of those that carry it."""
 
     rows: Numbers
     coordinates: Coordinates
@@ -259,7 +259,7 @@ class Working:
 
 
 def cut(source: PointsInSpace, tolerance: float, clock: Clock, start: Nearest | None = None) -> tuple[Nearest, Numbers]:
-    """Solve a working set, look at all points, add the worst; also returns the last working set."""
+    """Solve a working set, test all points, add the worst; returns the nearest point and the last working set."""
     size = min(source.n_points, source.dimension)
     batch, most_rows = 3 * size + 10, 6 * size + 50
     if start is None:
@@ -303,7 +303,7 @@ def cut(source: PointsInSpace, tolerance: float, clock: Clock, start: Nearest | 
 
 
 def _without_negligible(source: PointsInSpace, working: Working, clock: Clock) -> Working:
-    """Without the points that rounding alone keeps, if the others carry the origin as well."""
+    """The same without points that only rounding keeps, if the others carry the origin as well."""
     points = working.coordinates.matrix[working.active]
     shares = working.weights * np.linalg.norm(points, axis=1)
     keep = np.flatnonzero(shares > 1e-12 * shares.max(initial=0.0))
@@ -327,7 +327,7 @@ def _first_rows(source: PointsInSpace, most: int, clock: Clock) -> Numbers:
 
 
 def _exchange(source: PointsInSpace, working: Working, margins: Floats, new: Numbers, most: int) -> Working:
-    """Add new rows; if that makes too many, those that lie farthest from the plane leave."""
+    """Add new rows; if there are too many, remove those farthest from the hyperplane."""
     urgency = margins[working.rows]
     urgency[working.active] = -np.inf
     keep = np.sort(np.argsort(urgency)[: max(most - len(new), len(working.active))])
@@ -338,8 +338,8 @@ def _exchange(source: PointsInSpace, working: Working, margins: Floats, new: Num
 def _solve(source: PointsInSpace, working: Working, clock: Clock) -> tuple[Working, Floats, bool]:
     """The nearest point of the hull of a working set, a separator's direction, and whether that point is the origin.
 
-    The least-squares problem behind it appends a coordinate c to every point. Its residual is the separator, and it is
-    most accurate where c is of the size of the distance that is sought; so c follows it.
+    The underlying least-squares problem appends a coordinate c to every point. Its residual is the separator, and it is
+    most accurate where c is about the distance of the hull; so c is adapted to it.
     """
     points = working.coordinates.matrix
     with np.errstate(over="ignore"):
@@ -349,7 +349,7 @@ def _solve(source: PointsInSpace, working: Working, clock: Clock) -> tuple[Worki
     reached = float(np.linalg.norm(weights @ points[active])) if len(active) else float(lengths.min())
     stacked = np.hstack([points, np.zeros((len(points), 1))])
     residual = np.zeros(stacked.shape[1])
-    # For which nobody looks at the clock: less than a second, also where each step solves a system from the beginning.
+    # Steps without a check of the clock: less than a second, even where each step solves a system from scratch.
     most_steps = 10 + 5_000_000 // (stacked.shape[1] * min(stacked.shape))
     while True:
         c = 2.0 ** math.frexp(max(reached, least))[1]
@@ -367,7 +367,7 @@ def _solve(source: PointsInSpace, working: Working, clock: Clock) -> tuple[Worki
 
 
 def _factors(stacked: Floats, active: Numbers, weights: Floats) -> tuple[Numbers, Floats, Floats, Floats, int]:
-    """What `settle` works on: the active rows, their weights, and their orthogonal and triangular factors."""
+    """The input of `settle`: the active rows, their weights, and their orthogonal and triangular factors."""
     most = min(stacked.shape)
     k = len(active)
     room = (np.zeros(most, dtype=np.int64), np.zeros(most), np.zeros((most, stacked.shape[1])), np.zeros((most, most)))
@@ -375,6 +375,6 @@ def _factors(stacked: Floats, active: Numbers, weights: Floats) -> tuple[Numbers
         return *room, 0
     Q, R = np.linalg.qr(stacked[active].T)
     if np.abs(np.diagonal(R)).min() <= 1e-13 * np.linalg.norm(R, axis=0).max():
-        return *room, 0  # not independent: begin again, one at a time
+        return *room, 0  # not independent: start again, one at a time
     room[0][:k], room[1][:k], room[2][:k], room[3][:k, :k] = active, weights, Q.T, R
     return *room, k

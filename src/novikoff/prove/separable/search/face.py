@@ -1,15 +1,14 @@
-"""One question behind separability and the existence of estimates: which points lie on every weak separator?
+"""The face: which points lie on every weak separator? Separability and the existence of estimates depend on it.
 
 Given points z, some of them equations, a *weak separator* is a vector b with <z, b> >= 0 for every point, 0 for the
-equations, and <z, b> > 0 for at least one point. The *face* is what all of them leave at 0.
+equations, and <z, b> > 0 for at least one point. The *face* is the set of points with <z, b> = 0 for all of them.
 
-A linear program maximises the sum of points that span all others over such b in a box. Points with a positive product
-are beyond the face, and the question goes on without them, until the maximum is 0. Then the spanning points are on the
-face, hence all are, and the multipliers of the program say why: they cancel the sum. That leaves the spanning points
-with a weight of at least 1 each, so multipliers may be rounded: the weights of the spanning points that cancel the
-rounded ones are the solution of a regular system, which is solved exactly, and remain positive. So nothing depends on
-how good the floats are, and what cannot be proved is not claimed. Where floats fail, the same programs are solved in
-whole numbers.
+A linear program maximises the sum of the products of spanning points over such b in a box. Points with a positive
+product are beyond the face, and are removed, until the maximum is 0. Then the spanning points are on the face, hence
+all are, and the multipliers of the program prove it: they cancel the sum. That leaves the spanning points with a weight
+of at least 1 each, so multipliers may be rounded: the weights of the spanning points that cancel the rounded ones are
+the solution of a regular system, which is solved exactly, and remain positive. So proofs do not depend on the accuracy
+of floats, and what cannot be proved is not claimed. Where floats fail, the same programs are solved in whole numbers.
 """
 
 import math
@@ -32,17 +31,17 @@ from novikoff.prove.separable.search.highs import ZERO, solved_in_floats
 from novikoff.prove.separable.search.scaled import Numbers, Scaled
 from novikoff.prove.separable.search.simplex import SingularError, largest_product
 
-# Sparse points of more dimensions are peeled.
+# The most dimensions of sparse points without peeling.
 DIMENSIONS_TO_PEEL = 300
-# Points that a program begins with, for every dimension; the others join when they are on the wrong side.
+# Initial points of a program per dimension; others are added when they are on the wrong side.
 MANY = 8
-# In more dimensions, programs take longer than Newton's method; the basis is sought among so many times as many points
-# as there are dimensions, the heaviest.
+# In more dimensions, programs take longer than Newton's method; the basis is first chosen from the FIRST times as many
+# points as dimensions with the largest weights.
 MOST_FOR_PROGRAMS = 1000
 FIRST = 2
-# Bits of multipliers, and of a weak separator; more are taken if these are too few.
+# Bits of multipliers, and of a weak separator, in turn until they suffice.
 BITS = (8, 20, 35, 50)
-# How much more than enough an earlier direction counts.
+# A safety factor for the multiples of earlier directions.
 SLACK = 4
 
 Mask = NDArray[np.bool_]
@@ -51,10 +50,10 @@ Mask = NDArray[np.bool_]
 @dataclass(frozen=True, eq=False)
 class FaceProof:
     """`weak` is a weak separator, in whole numbers, that has a positive product with the points `beyond` the face, and
-    0 with all others; None if there are none beyond. `scaled_weak` is the same for the scaled points.
+    0 with all others; None if none are beyond. `scaled_weak` is the same for the scaled points.
 
-    `rows` with their `weights`, which are positive but for equations, add up to 0, and with the equations they span the
-    face (Stiemke), the latter nearly certainly. They are None if that could not be proved.
+    `rows` with their `weights`, positive except for equations, add up to 0, and with the equations they span the face
+    (Stiemke), which is nearly certain. They are None if there is no proof.
     """
 
     beyond: Numbers
@@ -65,7 +64,7 @@ class FaceProof:
 
 
 def find_face(rows: Scaled, clock: Clock, is_equation: Mask | None = None, exactly: bool = False) -> FaceProof | None:
-    """The face of points; None if the time limit was reached. If asked for, nothing is left to floats.
+    """The face of points; None if the time limit was reached. With `exactly`, without floats.
 
     >>> from novikoff.prove.separable.points import Points
     >>> from novikoff.prove.separable.search.scaled import Scaled
@@ -100,7 +99,7 @@ def find_face(rows: Scaled, clock: Clock, is_equation: Mask | None = None, exact
 
 
 class _Search:
-    """`fixed` are the equations, and the points whose opposites are points, too: these are on every face."""
+    """The search; `fixed` are the equations, and the points whose negatives are points, too: these are on the face."""
 
     def __init__(self, scaled: Scaled, equations: Mask, clock: Clock) -> None:
         self.scaled, self.points, self.clock, self.equations = scaled, scaled.points, clock, equations
@@ -108,11 +107,11 @@ class _Search:
         self.single = distinct.single
         self.opposed = dict(zip(distinct.opposites.tolist(), distinct.opposed.tolist(), strict=True))
         self.fixed = np.sort(np.concatenate([np.flatnonzero(equations), distinct.opposites]))
-        # What programs have found: some points, and a direction that has them on its side.
+        # Results of programs: some points, and a direction with positive products with them.
         self.layers: list[tuple[Numbers, Any]] = []
 
     def proof(self, exactly: bool = False) -> FaceProof | None:
-        """By floats, or in whole numbers where they could not tell."""
+        """The proof, by floats, or in whole numbers where floats fail."""
         proof = None if exactly else self._in_floats()
         if (proof is None or proof.rows is None) and not self.clock.is_over():
             with suppress(OutOfTimeError, SingularError):
@@ -136,8 +135,8 @@ class _Search:
     # -- by programs --------------------------------------------------------------------------------------------------
 
     def _by_programs(self, whole: WholeMatrix | None = None) -> tuple[Spanning, dict[int, Any]] | None:
-        """Points that are a basis of what the face spans, and the multiples of points that cancel the sum of those of
-        them that are not fixed: in floats, or exactly, of whole points."""
+        """Points that are a basis of the span of the face, and the multiples of points that cancel the sum of those in
+        the basis that are not fixed: in floats, or exactly with `whole` points."""
         self.layers = []
         fixed = self._spanning(self.fixed, None, whole)
         if fixed is None:
@@ -175,7 +174,7 @@ class _Search:
                 return basis, dict(zip([*working.tolist(), *fixed.rows.tolist()], multiples, strict=True))
 
     def _spanning(self, which: Numbers, first: Numbers | None, whole: WholeMatrix | None) -> Spanning | None:
-        """Some points that span all of `which`; of whole points by another prime each time, lest one is unlucky."""
+        """Some points that span all of `which`; for whole points with a new prime each time, as one may be unlucky."""
         if whole is None or len(which) == 0:
             return spanning(self.points, which, self.clock, first)
         found = independent(whole.in_rows(which).written_out(), self.clock)
@@ -187,21 +186,21 @@ class _Search:
     def _program(
         self, base: Numbers, working: Numbers, fixed: Numbers, basis: Spanning, whole: WholeMatrix | None
     ) -> Any:
-        """A direction with the largest sum of products with the base, and multiples of the working points and of the
-        fixed ones that cancel the base, if that is possible."""
+        """A direction with the largest sum of products with the base, and multiples of the working and the fixed points
+        that cancel the base, if possible."""
         if whole is not None:
             goal = whole.in_rows(base).transposed().times(np.ones(len(base), dtype=np.int64)).tolist()
             start = np.flatnonzero(np.isin(np.append(working, fixed), basis.rows)), basis.columns
             b, multiples = largest_product(goal, whole.in_rows(working), whole.in_rows(fixed), self.clock, start)
             return np.array(b or [0] * len(goal), dtype=object), multiples
         goal = np.asarray(self.scaled.written(base).sum(axis=0)).ravel()
-        # In many dimensions it may take long, and there may be another way.
+        # In many dimensions it may take long, and other methods may succeed.
         is_wide = self.scaled.dimension > MOST_FOR_PROGRAMS
         clock = self.clock.within(self.clock.left() / 2) if is_wide else self.clock
         return largest_sum(goal, self.scaled.written(working), self.scaled.written(fixed), clock)
 
     def _balanced(self, candidates: Numbers, fixed: Spanning) -> tuple[Spanning, dict[int, float]] | None:
-        """The same if all candidates are on the face, by Newton's method; the heaviest of them are the basis."""
+        """The same if all candidates are on the face, by Newton's method; those of largest weight are the basis."""
         self.clock.tell(f"balancing {len(candidates):,} points in {self.scaled.dimension:,} dimensions")
         weights = balanced(self.scaled.written(candidates), self.scaled.written(fixed.rows), self.clock)
         if weights is None:
@@ -211,13 +210,13 @@ class _Search:
         basis = spanning(self.points, self._joined(candidates, fixed.rows), self.clock, first)
         if basis is None:
             return None
-        # In units of the lightest of the basis.
+        # In units of the smallest weight in the basis.
         base = np.isin(candidates, basis.rows)
         unit = float(weights[: len(candidates)][base].min(initial=1.0))
         return basis, dict(zip([*candidates.tolist(), *fixed.rows.tolist()], (weights / unit).tolist(), strict=True))
 
     def _joined(self, *parts: Numbers) -> Numbers:
-        """All points that are in some part, ascending."""
+        """The union of parts, ascending."""
         is_in = np.zeros(self.scaled.n_points, dtype=bool)
         for part in parts:
             is_in[part] = True
@@ -239,7 +238,7 @@ class _Search:
         if not self.layers:
             return None if obstruction is None else FaceProof(self.fixed[:0], None, None, *obstruction)
         total = np.zeros(self.scaled.dimension, dtype=object)
-        for rows, b in reversed(self.layers):  # an earlier one so many times that it outweighs those after it
+        for rows, b in reversed(self.layers):  # each is multiplied so that it dominates those after it
             own, after = whole.times(b)[rows], whole.times(total)[rows]
             total = total + max(int((-after // own).max()) + 1, 1) * b
         weak = as_whole(total.tolist())
@@ -247,7 +246,7 @@ class _Search:
         return FaceProof(beyond, weak, self.scaled.unscaled(weak), *(obstruction or (None, None)))
 
     def _regular(self, basis: Spanning, rows: WholeMatrix) -> Regular | None:
-        """The equations of the basis in its columns."""
+        """The regular system of the basis in its columns."""
         if len(basis.rows) == 0:
             return None
         return Regular.of(rows.in_columns(basis.columns).transposed(), self.clock, basis.core)
@@ -255,7 +254,7 @@ class _Search:
     def _obstruction(
         self, basis: Spanning, regular: Regular | None, multiples: dict[int, float]
     ) -> tuple[Numbers, list[int]] | None:
-        """Points that span the face, and whole weights with which they add up to 0."""
+        """Points that span the face, with whole weights that add up to 0."""
         if len(basis.rows) == 0:
             return self._in_whole_numbers({})
         if regular is None:
@@ -284,9 +283,9 @@ class _Search:
         return None
 
     def _in_whole_numbers(self, weights: dict[int, Fraction]) -> tuple[Numbers, list[int]] | None:
-        """Weights of scaled points as those of the points themselves; an opposite takes what would be negative.
+        """Weights of scaled points as whole weights of the points; a negative weight moves to the negated point.
 
-        Where no point has a weight, those that are left are 0, if there are any.
+        If no point has a weight, all that are left are 0, if any, and the first gets weight 1.
         """
         if not weights:
             left = np.setdiff1d(self.single, np.concatenate([self.fixed, *(rows for rows, _ in self.layers)]))
@@ -301,9 +300,9 @@ class _Search:
     def _weak_separator(
         self, basis: Spanning, rows: WholeMatrix, regular: Regular | None
     ) -> tuple[Numbers, list[int], list[int]] | None:
-        """The points beyond, and a vector that is orthogonal to the face, exactly, and has them on its side.
+        """The points beyond, and a vector, exactly orthogonal to the face, with positive products with them.
 
-        Some coordinates of one that floats found are rounded, and the others follow from them.
+        Some coordinates of the vector that floats found are rounded; they determine the others.
         """
         b = self._direction()
         free = np.setdiff1d(np.arange(len(b)), basis.columns)
@@ -327,7 +326,7 @@ class _Search:
         return None
 
     def _direction(self) -> Floats:
-        """The sum of all that were found, an earlier one so many times that it outweighs those after it."""
+        """The sum of all directions found, each multiplied so that it dominates those after it."""
         total = np.zeros(self.scaled.dimension)
         for rows, b in reversed(self.layers):
             own, after = self.scaled.products(b)[rows], self.scaled.products(total)[rows]
@@ -337,10 +336,10 @@ class _Search:
 
 def largest_sum(goal: Floats, Z: Any, E: Any, clock: Clock) -> tuple[Floats, list[float]] | None:
     """The vector b in the unit box with Z b >= 0 and E b = 0 that has the largest product with a goal; and multiples of
-    the rows of Z, and of E, that cancel the goal, as far as that is possible.
+    the rows of Z, and of E, that cancel the goal as far as possible.
 
-    The program that is solved is the dual one, which has as many equations as b has coordinates: the least that is left
-    of the goal. None if it was not solved in time.
+    Solves the dual program, with one equation per coordinate of b, which minimises the rest of the goal. None if it was
+    not solved in time.
     """
     from scipy.sparse import csr_array, eye_array, hstack
 
@@ -352,27 +351,27 @@ def largest_sum(goal: Floats, Z: Any, E: Any, clock: Clock) -> tuple[Floats, lis
     found = solved_in_floats(costs, table, (-goal, -goal), (least, np.full(len(costs), np.inf)), clock)
     if found is None or not found.is_optimal:
         return None
-    is_used = np.diff(table.indptr) > 2  # a coordinate that no row has may stay at 0
+    is_used = np.diff(table.indptr) > 2  # a coordinate that is 0 in all rows may stay at 0
     return np.where(is_used, -found.y, 0.0), found.x[:n_rows].tolist()
 
 
 # -- peeling ----------------------------------------------------------------------------------------------------------
 
-# A word that occurs in texts of one label only is a weak separator by itself: it has those texts on its side, and all
-# others on it. They are beyond the face, and without them other words occur on one side only; so points are peeled off,
-# layer by layer, until every coordinate that is left has both signs. What is left is the question about the face.
+# A word that occurs in texts of one label only is a weak separator: it has positive products with these texts, and 0
+# with all others. They are beyond the face, and without them further words occur with one label only; so points are
+# peeled off, layer by layer, until every remaining coordinate has both signs. Then the others are searched.
 
 
 @dataclass(frozen=True, eq=False)
 class Peeled:
-    """The points that are left, and for every layer that was peeled off its points and its direction."""
+    """The points that are left, and the points and the direction of every layer."""
 
     left: NDArray[np.int64]
     layers: list[tuple[NDArray[np.int64], Floats]]
 
     @classmethod
     def of(cls, Z: Any, is_equation: NDArray[np.bool_]) -> "Peeled":
-        """Of a CSR of points; columns of those that are equations stay."""
+        """Peel a CSR matrix of points, except by columns of equations."""
         rows = np.repeat(np.arange(Z.shape[0]), np.diff(Z.indptr))
         is_fixed = np.bincount(Z.indices[is_equation[rows]], minlength=Z.shape[1]) > 0
         is_left = np.ones(Z.shape[0], dtype=bool)
@@ -389,8 +388,8 @@ class Peeled:
             layers.append((peeled, direction))
 
     def joined(self, Z: Any, inner: list[int]) -> list[int]:
-        """A vector that has all that were peeled off on its side, as far as floats can tell, and others as one of those
-        that are left (perhaps 0) has them."""
+        """A vector with positive products, up to rounding, with all points that were peeled off, and with the others
+        the same signs as `inner` (perhaps 0)."""
         largest = max(map(abs, inner)) or 1
         vector = [int(v) for v in inner]
         floats = np.array([v / largest for v in vector])
@@ -399,7 +398,7 @@ class Peeled:
             own, before = few @ direction, few @ floats
             need = float(np.max(-before / own, initial=0.0))
             times = 2.0 ** max(math.frexp(need * SLACK)[1], 0) if need > 0 else 1.0
-            # In units of the largest entry, so that whole numbers stay whole.
+            # In units of the largest entry, so that numbers stay whole.
             for place in np.flatnonzero(direction).tolist():
                 vector[place] += int(times) * largest * int(direction[place])
             floats = floats + times * direction
@@ -413,18 +412,18 @@ class Peeled:
 # with products alone, in thousands of dimensions, where linear programs take long.
 
 
-# Rounds, what may be left of the sum, and a margin that no point has at a minimum that can be seen.
+# The most rounds, the largest rest of the sum, and a margin that no point has at a minimum in floats.
 ROUNDS = 60
 NOTHING = 1e-5
 FAR = 30.0
-# How well a step is solved for: better is of no use, and what is left in the end is rounding, which no step removes.
+# Accuracy of a step: more is of no use, and the final residual is rounding, which no step removes.
 ROUGH = 1e-3
 
 
 def balanced(Z: Any, E: Any, clock: Clock) -> Floats | None:
     """Positive weights of the rows of Z, and some of those of E, that add up to nearly 0; None if there are none.
 
-    Newton's method stops where the sum gets no smaller: what is left of it is rounding.
+    Newton's method stops when the sum no longer decreases: the rest is rounding.
     """
     from scipy.sparse import csr_array, vstack
     from scipy.sparse.linalg import LinearOperator, cg

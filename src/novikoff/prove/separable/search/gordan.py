@@ -1,7 +1,7 @@
-"""Gordan's alternative (1873), decided exactly: a separator or an obstruction; and what lies beyond an obstruction.
+"""Gordan's alternative (1873), decided exactly: a separator or an obstruction; and the points beyond an obstruction.
 
 A positive combination of points that is 0 (an *obstruction*) proves that nothing separates. Its points lie on every
-weak separator: what else does is the *face*, and `face.py` finds it, with a weak separator if there are points beyond
+weak separator; all points that do are the *face*. `face.py` finds it, with a weak separator if there are points beyond
 (quasi-separable), or with an obstruction that spans all points (overlapping).
 """
 
@@ -23,15 +23,15 @@ from novikoff.prove.separable.search.minimum_norm import nearest_point
 from novikoff.prove.separable.search.scaled import Scaled
 from novikoff.prove.separable.search.wolfe import ExactNearest, nearest_point_exactly
 
-# Up to so many coordinates in all, a question that floats cannot decide is answered in rationals.
+# Coordinates in all up to which rationals decide what floats cannot.
 SMALL = 40_000
 
-# In a space of more dimensions than this, no complement of a face is written out.
+# The most dimensions in which the complement of a face is computed.
 LARGEST_COMPLEMENT = 2_000
 
-# Coordinates that are written out in whole numbers.
+# The most coordinates stored as whole numbers.
 MOST_COORDINATES = 5_000_000
-# Up to so many coordinates in all, a face is found in whole numbers alone, which takes less than to load SciPy.
+# Coordinates in all up to which a face is found in whole numbers alone, which is faster than loading SciPy.
 TINY = 2_000
 # Epochs of coordinate descent after which, if nothing separates, an obstruction is more likely.
 EPOCHS = 50
@@ -48,17 +48,17 @@ class Contradiction:
 
     @classmethod
     def of(cls, exact: ExactNearest, numbers: NDArray[np.int64]) -> "Contradiction":
-        """What carries the origin among points that have these numbers."""
+        """The points with these numbers that carry the origin."""
         order = np.argsort(exact.rows)
         return cls(numbers[np.array(exact.rows)[order]], [exact.weights[place] for place in order])
 
 
 @dataclass(frozen=True)
 class Answer:
-    """A vector with a positive product with every point, or an obstruction, or neither: then floats could not tell.
+    """A vector with a positive product with every point, or an obstruction, or neither: then floats failed.
 
-    If the vector is that of the nearest point in rationals, `exact` is what carries that. If what lies beyond the
-    obstruction was found with it, that is `beyond`.
+    If the vector is the nearest point in rationals, `exact` has the points that carry it. `beyond` has the reduced
+    faces, if they were found with the obstruction.
     """
 
     nearest: Nearest | None
@@ -70,7 +70,7 @@ class Answer:
 
 @dataclass(frozen=True, eq=False)
 class Face:
-    """Points. Where `extra` vectors count as points, too, a subclass says how to write them out, last."""
+    """Points, followed by any `extra` vectors that count as points, which a subclass represents."""
 
     points: Points
     extra: list[Whole] = field(default_factory=list)
@@ -79,13 +79,13 @@ class Face:
         return self.points
 
     def as_whole(self, which: NDArray[np.int64]) -> tuple[list[Whole], int]:
-        """Points, in ascending order, exactly, in units of a power of two."""
+        """Points, by ascending numbers, as whole numbers in units of a power of two, and its exponent."""
         return whole_points(self.points, which)
 
     def whole_columns(self, which: NDArray[np.int64]) -> list[tuple[int, ...]] | None:
-        """The coordinates of points, in ascending order, that are not all 0, one after the other.
+        """The nonzero columns of points, by ascending numbers.
 
-        None if there are so few that more than one combination of the points is 0, or too many to be written out.
+        None if they are so few that more than one combination of the points is 0, or too many to store.
         """
         columns = self.points.columns_of(which)
         if len(columns) + 2 < len(which) or len(columns) * len(which) > MOST_COORDINATES:
@@ -94,19 +94,19 @@ class Face:
         return [column for column in zip(*rows, strict=True) if any(column)]
 
     def whole_coordinates(self, direction: Floats) -> Whole:
-        """A direction that was found in floats, in whole numbers."""
+        """A direction in floats as whole numbers."""
         return as_whole_floats(direction)
 
     def is_separated_by(self, vector: Whole) -> bool:
         return bool(np.all(signs_of_products(self.as_floats(), vector) > 0))
 
     def vector(self, whole: Whole) -> Whole:
-        """A vector that was found; 0 in the place of the constant, if there is none."""
+        """A vector with 0 in the place of the constant if there is none."""
         return whole if self.points.constant else [*whole[:-1], 0]
 
 
 def decide(face: Face, clock: Clock, tolerance: float = 1e-6) -> Answer:
-    """Strictly separable or not, proved exactly; by floats first, by rationals if these fail and the data are small."""
+    """Decide strict separability, with an exact proof: by floats, or by rationals if these fail and data are small."""
     clock.tell("looking for a separator")
     nearest = None
     size = face.points.n_points + len(face.extra)
@@ -135,7 +135,7 @@ def decide(face: Face, clock: Clock, tolerance: float = 1e-6) -> Answer:
 
 
 def _by_the_face(face: Face, nearest: Nearest, clock: Clock, tolerance: float) -> Answer:
-    """An obstruction, or a separator, where floats lost patience; if neither is found, they go on."""
+    """An obstruction or a separator by the face, after floats gave up; if it finds neither, they continue."""
     found = _at_once(face.points, clock)
     if found is not None and len(found.obstruction.rows):
         return Answer(nearest, obstruction=found.obstruction, beyond=found)
@@ -148,7 +148,7 @@ def _by_the_face(face: Face, nearest: Nearest, clock: Clock, tolerance: float) -
 
 
 def _from_floats(face: Face, nearest: Nearest, clock: Clock) -> Answer | None:
-    """What a float solution suggests, if it can be proved."""
+    """The answer that a float solution suggests, if it can be proved."""
     if nearest.lower > 0:
         direction = nearest.separator[: face.points.dimension]
         vector = face.vector(face.whole_coordinates(direction))
@@ -166,7 +166,7 @@ def _from_floats(face: Face, nearest: Nearest, clock: Clock) -> Answer | None:
 
 
 def _among_few(face: Face, nearest: Nearest, carriers: NDArray[np.int64], clock: Clock) -> Answer | None:
-    """An obstruction of some of the points that floats believe to carry the origin, if they are few."""
+    """An obstruction among the points that carry the origin in floats, if they are few."""
     if not nearest.settled or len(carriers) * face.points.dimension > SMALL:
         return None
     exact = nearest_point_exactly(face.as_whole(carriers)[0], clock)
@@ -177,8 +177,7 @@ def _among_few(face: Face, nearest: Nearest, carriers: NDArray[np.int64], clock:
 
 @dataclass(frozen=True)
 class ReducedFaces:
-    """What lies beyond an obstruction: the whole one, the points that it does not span, and a weak separator if there
-    is one.
+    """The result beyond an obstruction: one that spans the face, the points outside its span, and any weak separator.
 
     `settled` is False if neither a weak separator nor a spanning obstruction could be proved.
     """
@@ -190,7 +189,7 @@ class ReducedFaces:
 
 
 def reduce_faces(points: Points, obstruction: Contradiction, clock: Clock) -> ReducedFaces:
-    """Go on beyond an obstruction until a weak separator or a spanning obstruction is found."""
+    """Extend an obstruction until a weak separator or a spanning obstruction is found."""
     every, dimension = np.arange(points.n_points), points.dimension
     is_wide = dimension > LARGEST_COMPLEMENT or len(obstruction.rows) * dimension > MOST_COORDINATES
     if isinstance(points, KeslerPoints) and is_wide:
@@ -202,13 +201,13 @@ def reduce_faces(points: Points, obstruction: Contradiction, clock: Clock) -> Re
 
 
 def _spans_the_space(points: Points, obstruction: Contradiction, clock: Clock) -> bool:
-    """Whether its points are certain to span everything: then nothing lies beyond."""
+    """Whether its points certainly span the space: then no points are beyond."""
     span = spanning(points, obstruction.rows, clock)
     return span is not None and len(span.rows) == points.dimension - (points.constant == 0)
 
 
 def _at_once(points: Points, clock: Clock) -> ReducedFaces | None:
-    """The whole obstruction, and a weak separator if there is one."""
+    """An obstruction that spans the face, and a weak separator if there is one."""
     found = find_face(Scaled.of(points), clock, exactly=points.n_points * points.dimension <= TINY)
     if found is None or found.rows is None:
         return None
@@ -217,16 +216,16 @@ def _at_once(points: Points, clock: Clock) -> ReducedFaces | None:
 
 # -- by one column ----------------------------------------------------------------------------------------------------
 
-# If no number of a column is larger in a class than in any other class, then the threshold between them tells that
-# class from all others, weakly: minus the column, plus the threshold, is its score, and 0 is that of the others. In
-# pictures, most columns at the edge will do: they are 0 in some class, and never negative.
+# If no value of a column in one class is larger than any in the other classes, then a threshold separates that class
+# weakly from all others: its score is the threshold minus the column, and 0 is that of the others. In images, most
+# columns at the edge qualify: they are 0 in some class, and never negative.
 
 
 def one_column(points: KeslerPoints) -> list[int] | None:
-    """A vector that no point is on the wrong side of, nor all points on; None if no column gives one.
+    """A weak separator from one column, or None if there is none.
 
-    Of all that do it is the one in which the class lies farthest from the others, on average: if these are a sample,
-    it is the likeliest to be one for all points.
+    Of all such columns, it is the one in which the class is farthest from the others on average: if the points are a
+    sample, it is the most likely to hold for all points.
 
     >>> points = KeslerPoints.of_places(np.array([[0.0], [2.0], [3.0]]), np.array([0, 1, 2]), 3, True)
     >>> one_column(points)
@@ -240,7 +239,7 @@ def one_column(points: KeslerPoints) -> list[int] | None:
         others = np.arange(points.n_classes) != own
         low, high = lows[others].min(axis=0), highs[others].max(axis=0)
         apart = np.abs(np.nanmean(means[others], axis=0) - means[own])
-        # The same column, and its negative.
+        # The column, and its negative.
         for sign, ends in ((-1.0, (lows[own], highs[own], low, high)), (1.0, (-highs[own], -lows[own], -high, -low))):
             fits, thresholds = _thresholds(*ends, has_bias=points.bias != 0.0)
             column = int(np.argmax(np.where(fits, apart, -1.0)))
@@ -254,8 +253,8 @@ def one_column(points: KeslerPoints) -> list[int] | None:
 def _thresholds(
     lowest: Floats, highest: Floats, low: Floats, high: Floats, has_bias: bool
 ) -> tuple[NDArray[np.bool_], Floats]:
-    """In which columns a class, from lowest to highest, is not above the others, from low to high, and where the
-    threshold is: at 0 if that will do."""
+    """In which columns a class, from lowest to highest, is not above the others, from low to high, and the threshold:
+    0 if possible."""
     at_zero = (highest <= 0) & (low >= 0)
     thresholds = np.where(at_zero, 0.0, highest)
     fits = (highest <= low) if has_bias else at_zero
@@ -263,7 +262,7 @@ def _thresholds(
 
 
 def _by_class(points: KeslerPoints) -> tuple[Floats, Floats, Floats]:
-    """The smallest, the largest and the mean number of every class in every column."""
+    """The minimum, the maximum and the mean of every class in every column."""
     table = np.full((points.n_classes, points.width - 1, 3), [np.inf, -np.inf, np.nan]).transpose(2, 0, 1)
     for own in np.unique(points.labels).tolist():
         rows = points.rows[points.labels == own]

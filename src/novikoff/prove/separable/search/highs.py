@@ -1,4 +1,4 @@
-"""HiGHS, which solves a linear program in floats: what it says is where a proof begins, and no part of one."""
+"""HiGHS solves a linear program in floats: its result is the start of a proof, not part of one."""
 
 from typing import Any, NamedTuple
 
@@ -8,11 +8,11 @@ from numpy.typing import NDArray
 from novikoff.engine.clock import Clock
 from novikoff.prove.exact.ratios import Vector
 
-# HiGHS' tolerances, of which 1e-7 is its default; and what it takes for infinite, or refuses as a cost.
+# The tolerances for HiGHS, whose default is 1e-7; and the numbers that it treats as infinite, or rejects as a cost.
 TOLERANCE = 1e-9
 INFINITE, MOST_COST = 1e20, 1e15
 
-# Of rows whose largest entry is about 1, a product below this is 0 as far as a program can tell.
+# For rows with a largest entry of about 1, a program cannot distinguish a product below this from 0.
 ZERO = 1e-7
 
 States = NDArray[np.int8]
@@ -21,7 +21,7 @@ LOWER, BASIC, UPPER, FREE = range(4)
 
 
 class Guess(NamedTuple):
-    """What HiGHS believes: a state for every variable and row, a point, and multipliers of the rows."""
+    """The result of HiGHS: a state for every variable and row, a point, and multipliers of the rows."""
 
     states: States
     x: Vector
@@ -39,7 +39,7 @@ def solved_in_floats(
     clock: Clock,
     states: States | None = None,
 ) -> Guess | None:
-    """Minimise c.x where A x and x are within their bounds, perhaps from given states; None if HiGHS has no basis."""
+    """Minimise c.x with A x and x within their bounds, optionally from given states; None if HiGHS has no basis."""
     import highspy
 
     model = highspy.HighsLp()
@@ -58,7 +58,7 @@ def solved_in_floats(
         return None
     if states is not None:
         highs.setBasis(_as_basis(states, A.shape[1]))
-    # What presolving decides alone has no basis.
+    # A problem that presolve alone decides has no basis.
     for presolve in ("choose", "off") if states is None else ("off",):
         highs.setOptionValue("presolve", presolve)
         if np.isfinite(clock.left()):

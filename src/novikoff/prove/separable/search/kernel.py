@@ -1,8 +1,8 @@
-"""The search for a separator in the feature space of a kernel: floats first, then exactly, on independent products.
+"""The search for a separator in the feature space of a kernel: first in floats, then exactly.
 
-What floats suggest is tried in `feature_space`, whose rules decide. Where they suggest nothing and the kernel is
-rational, the rows of the matrix G of all products are the points, with as many coordinates as G has independent
-columns: for a polynomial kernel in few dimensions these are few, and their face in whole numbers settles it.
+Witnesses from floats are tested by the rules of `feature_space`. If there are none and the kernel is rational, the
+points are the rows of the matrix G of all products, in independent columns of G: for a polynomial kernel in few
+dimensions these are few, and their face in whole numbers decides.
 """
 
 from collections.abc import Callable, Sequence
@@ -30,16 +30,16 @@ from novikoff.prove.separable.search.minimum_norm import nearest_in_feature_spac
 from novikoff.prove.separable.search.scaled import ScaledRows
 from novikoff.prove.separable.search.wolfe import nearest_point_exactly
 
-# Coefficients have so many bits first, which is shorter and nearly always enough, and all that floats have if not.
+# The first precision of coefficients, short and nearly always enough; the next is that of floats.
 FEW_BITS = 40
 
-# A squared length that is less negative than this, relative to R^2, is put down to the rounding of the matrix.
+# Negative squared lengths down to this, relative to R^2, are attributed to the rounding of the matrix.
 ROUNDING = Fraction(1, 10**8)
 
-# Powers of e in balls: for so many of them a margin is proved.
+# The most powers of e in balls for which a margin is proved.
 MOST_POWERS = 2_000_000
 
-# What is read into memory: rows, whose products with all others are that many squared, and numbers in all.
+# The most rows read into memory, as the products are their number squared, and the most numbers in all.
 MOST_ROWS, MOST_NUMBERS = 10_000, 50_000_000
 
 Whole = list[int]
@@ -55,9 +55,9 @@ def certify_kernel(
     time_limit: float | None,
     progress: Callable[[str], None] | None = None,
 ) -> Certificate:
-    """Whether a plane in feature space separates the examples, and with what margin.
+    """Certify whether a hyperplane in feature space separates the examples, and with what margin.
 
-    `Examples` have labels of their own, and are read into memory. `progress` is called with what is being done.
+    `Examples` contain their labels, and are read into memory. `progress` is called with a description of every step.
     """
     if isinstance(X, Examples):
         _check_size(X)
@@ -72,7 +72,7 @@ def certify_kernel(
 
 
 def _proved(data: InFeatureSpace, tolerance: float, clock: Clock) -> Certificate:
-    """What can be proved; OutOfTimeError if that takes too long."""
+    """The certificate of what can be proved; raises OutOfTimeError if time runs out."""
     kernel, nearest = data.products.kernel, _nearest(data.products, tolerance, clock)
     support = None if nearest is None else _support(nearest)
     clock.tell("proving what was found")
@@ -91,7 +91,7 @@ def _proved(data: InFeatureSpace, tolerance: float, clock: Clock) -> Certificate
 
 
 def _check_size(examples: Examples) -> None:
-    """Refuse to read more rows than a kernel can compare with each other."""
+    """Raise ValueError for examples that are too large for a kernel matrix."""
     if examples.n_rows > MOST_ROWS or examples.n_entries > MOST_NUMBERS:
         raise ValueError(
             f"{examples.n_rows:,} rows of {examples.n_entries:,} numbers are too many for a kernel, whose proof has "
@@ -101,7 +101,7 @@ def _check_size(examples: Examples) -> None:
 
 
 def _bounded(data: InFeatureSpace, support: Support | None) -> Certificate:
-    """Undecided, with the largest margin that the support leaves; without one where rounding has spoilt the matrix."""
+    """Undecided, with the upper bound of the support; without one if the matrix is too inexact."""
     if support is None:
         return conclude_kernel(data, Witnesses())
     whole = as_whole_floats(support.weights)
@@ -123,7 +123,7 @@ def _certificate_if_proved(data: InFeatureSpace, found: Witnesses) -> Certificat
 
 
 def _contradictions(data: InFeatureSpace) -> Obstruction:
-    """For every point that has both labels, a row with each."""
+    """For every point with both labels, one row of each."""
     signs = data.products.signs.tolist()
     chosen: dict[tuple[int, int], int] = {}
     for row, is_contradicted in enumerate(data.contradicted):
@@ -165,7 +165,7 @@ def float_gram(products: Products) -> NDArray[np.float64]:
 
 
 def _candidates(nearest: Nearest) -> list[tuple[int, ...]]:
-    """The coefficients of the separator that floats found, in few bits and in all of them."""
+    """The coefficients of the separator found in floats, rounded to few bits and unrounded."""
     if not nearest.lower > 0:
         return []
     largest = float(np.abs(nearest.separator).max())
@@ -179,7 +179,7 @@ def _support(nearest: Nearest) -> Support:
 
 
 def _shortest_point(products: Products) -> Support:
-    """The shortest point alone: some upper bound."""
+    """The shortest point alone, which gives an upper bound."""
     squares = [products.whole([row], [row])[0][0] for row in range(products.n_points)]
     return Support((min(range(len(squares)), key=squares.__getitem__),), (1.0,))
 
@@ -188,7 +188,7 @@ def _shortest_point(products: Products) -> Support:
 
 
 def _decided_exactly(data: InFeatureSpace, clock: Clock) -> Witnesses:
-    """The nearest point, or the face, in whole numbers, of the rows of G in its independent columns; nothing if G is
+    """The nearest point, or the face, in whole numbers, of the rows of G in independent columns; no witnesses if G is
     too large."""
     n = data.products.n_points
     if n * n > 4 * SMALL:
@@ -199,7 +199,7 @@ def _decided_exactly(data: InFeatureSpace, clock: Clock) -> Witnesses:
     if chosen is None:
         return Witnesses()
     pivots = chosen.columns
-    # A matrix of rounded numbers has full rank by its rounding errors, which prove nothing about anything.
+    # A matrix of rounded numbers has full rank because of its rounding errors, so a proof would mean nothing.
     if n * len(pivots) > SMALL or (data.products.kernel.form == "precomputed" and len(pivots) == n):
         return Witnesses()
     rows = [[line[j] for j in pivots] for line in gram]
@@ -214,7 +214,7 @@ def _decided_exactly(data: InFeatureSpace, clock: Clock) -> Witnesses:
 
 
 def _face(rows: list[Whole], pivots: Sequence[int], clock: Clock) -> Witnesses | None:
-    """The obstruction of all points on the face, and a weak separator of those beyond; None if there is no time."""
+    """The obstruction of all points on the face, and a weak separator of those beyond; None if time runs out."""
     found = find_face(ScaledRows.of_rows(WholeMatrix.of_table(rows, len(pivots))), clock, exactly=True)
     if found is None or found.rows is None or found.weights is None:
         return None
@@ -225,7 +225,7 @@ def _face(rows: list[Whole], pivots: Sequence[int], clock: Clock) -> Witnesses |
 
 
 def _in_places(n: int, pivots: Sequence[int], vector: Sequence[int]) -> tuple[int, ...]:
-    """Coefficients of some points as those of all."""
+    """Coefficients of some points as coefficients of all."""
     coefficients = [0] * n
     for place, value in zip(pivots, vector, strict=True):
         coefficients[place] = value

@@ -1,17 +1,16 @@
 """The minimum-norm point of a hull: the margin as the distance of the origin from the convex hull of the points.
 
-The largest margin of a plane through labelled examples is the length of the shortest vector in the hull of the points
-z = y (x, 1): any plane bounds that length from below, by its smallest product with a point, and any point of the hull
-bounds it from above. So a search keeps a bracket, and the bracket is right whenever the search stops. Where the hull
-contains the origin no plane separates, and the few points that carry the origin are the proof (Gordan).
+The largest margin of a hyperplane between labelled examples is the length of the shortest vector in the hull of the
+points z = y (x, 1): any hyperplane bounds it from below, by its smallest product with a point, and any point of the
+hull bounds it from above. So a search has a bracket, valid whenever the search stops. If the hull contains the origin,
+no hyperplane separates, and the few points that carry the origin are the proof (Gordan).
 
-Two ways lead to the nearest point. *Cutting planes*: solve a small working set to the last digit, look at all points
-once, add those that are on the wrong side of the answer, again. Where there are more than a thousand of both points
-and coordinates, the factorisation behind that costs too much, and *coordinate descent* on the multipliers of the
-points takes over; it needs one row at a time, and cutting planes finish what it found if few points carry it.
+There are two methods. *Cutting planes*: solve a small working set to the last digit, test all points once, add those
+on the wrong side, repeat. With more than a thousand points and more than a thousand coordinates, its factorisation is
+too expensive, and *coordinate descent* on the multipliers of the points is used; it needs one row at a time, and
+cutting planes finish its result if few points carry it.
 
-All here is float64 and proves nothing by itself; `rows` and `weights`, or the `separator`, are what an exact proof
-starts from.
+All of this is float64 and proves nothing; exact proofs start from its `rows` and `weights`, or its `separator`.
 """
 
 import itertools
@@ -39,7 +38,7 @@ from novikoff.prove.separable.search.cutting_planes import (
     with_own_plane,
 )
 
-# Within these no square of a coordinate overflows or vanishes; other data are scaled by a power of two.
+# Lengths whose squares neither overflow nor underflow; other data are scaled by a power of two.
 SAFE_LENGTHS = (2.0**-200, 2.0**200)
 
 
@@ -48,7 +47,7 @@ def nearest_point(
 ) -> Nearest:
     """The point of the hull of `points` that is nearest to the origin, up to a relative gap of `tolerance`.
 
-    Where coordinate descent looks for it, `patience` is after how many epochs it ends if nothing separates.
+    Coordinate descent stops after `patience` epochs if nothing separates.
 
     >>> from novikoff.prove.separable.points import Points
     >>> nearest = nearest_point(Points.of([[3.0, 1.0], [1.0, 3.0], [5.0, 5.0]], [1, 1, 1], fit_intercept=False))
@@ -75,11 +74,11 @@ def nearest_in_feature_space(
     tolerance: float = 1e-6,
     clock: Clock = UNLIMITED,
 ) -> Nearest:
-    """As `nearest_point`, for points of which only the kernel matrix is known: <z_i, z_j> = y_i y_j (K_ij + constant).
+    """As `nearest_point`, for points given by a kernel matrix: <z_i, z_j> = y_i y_j (K_ij + constant).
 
-    The separator has a coefficient for every point: it is the sum of the points times these, of length 1 unless its
-    length is lost in rounding. As squared lengths are sums of products, rounding hides any length below about a
-    millionth of the longest point's.
+    The separator has a coefficient for every point: it is the combination of the points with these, of length 1 unless
+    that is lost to rounding. As squared lengths are sums of products, rounding hides any length below about a millionth
+    of the longest point's.
 
     >>> nearest = nearest_in_feature_space(np.array([[4.0, -2.0], [-2.0, 1.0]]), np.array([1, -1]), 0.0)
     >>> nearest.rows.tolist(), round(nearest.lower, 6), round(nearest.upper, 6)
@@ -109,7 +108,7 @@ def nearest_in_feature_space(
 def _search(
     source: PointsInSpace, zero_row: int | None, tolerance: float, clock: Clock, patience: float = math.inf
 ) -> Nearest:
-    """What is found in the way that suits so many points, with a separator."""
+    """The nearest point by the method for this many points, with a separator."""
     if zero_row is not None:
         found = of_one_row(source, zero_row)
     elif min(source.n_points, source.dimension) <= MOST_FOR_CUTTING:
@@ -120,7 +119,7 @@ def _search(
 
 
 def _first_zero(rows: Rows) -> int:
-    """The first row without an entry other than 0; one more than the last if there is none."""
+    """The first row of zeros; the number of rows if there is none."""
     is_zero = np.ones(rows.n_rows, dtype=bool)
     if rows.is_sparse:
         lengths = np.diff(rows.matrix.indptr.astype(np.int64))
@@ -139,19 +138,19 @@ def _safe_scale(longest: float) -> float:
 # -- coordinate descent -----------------------------------------------------------------------------------------------
 
 
-# Seconds that an attempt may take even if the descent up to it took less.
+# Seconds that an attempt may take even if descent has taken less so far.
 LEAST_ATTEMPT = 2.0
 
 
 def descend_by_coordinates(
     source: PointsInSpace, tolerance: float, clock: Clock, patience: float = math.inf
 ) -> Nearest:
-    """Epochs of coordinate descent in random order, with a look at the bracket now and then.
+    """Epochs of coordinate descent in random order, with an occasional test of the bracket.
 
-    On points that no plane separates the multipliers grow forever, and fastest on the points that are to blame. So
-    after some epochs cutting planes try those, and also finish what is nearly finished if few points carry it. As long
-    as nothing separates, each part of the points that might cancel has its turn, too, the likeliest before all else.
-    It ends after about `patience` epochs if nothing separates then.
+    On points that no hyperplane separates the multipliers diverge, and fastest on the points of an obstruction. So
+    after some epochs cutting planes try those, and also finish a search that is nearly done if few points carry the
+    nearest one. As long as nothing separates, they also try each part of the points that might cancel, the likeliest
+    first. Stops after about `patience` epochs if nothing separates by then.
     """
     started = clock.now()
     search, parts = Nearest(np.zeros(1, dtype=np.int64), np.ones(1)), source.parts()
@@ -171,7 +170,7 @@ def descend_by_coordinates(
             return replace(search, settled=True)
         if clock.is_over() or (search.lower <= 0 and epoch >= patience):
             break
-        # An attempt that fails may cost about as much as the descent up to it.
+        # A failed attempt may cost about as much as the descent before it.
         until = clock.within(max(LEAST_ATTEMPT, clock.now() - started))
         cancelling = _cancelling(next(parts, None), tolerance, clock, until) if search.lower <= 0 else None
         if cancelling is not None:
@@ -192,7 +191,7 @@ def _cancelling(
 ) -> Nearest | None:
     """The points of a part that carry the origin, by their numbers among all; None if none do.
 
-    Cutting planes come to an end by themselves; descent has to be told when.
+    Cutting planes terminate by themselves; descent needs a limit, `until`.
     """
     if part is None:
         return None
@@ -216,7 +215,7 @@ def _with_multipliers(source: PointsInSpace, search: Nearest, alpha: Floats) -> 
 def _try_few(
     source: PointsInSpace, search: Nearest, alpha: Floats, growth: Floats, tolerance: float, clock: Clock
 ) -> Nearest:
-    """Cutting planes from the points that carry the nearest one, or from the fastest growers if none separates."""
+    """Cutting planes from the points that carry the nearest one, or with the fastest growth if nothing separates."""
     rows = np.flatnonzero(alpha)
     if search.lower > 0 and (len(rows) > 3 * MOST_FOR_CUTTING or search.lower < 0.9 * search.upper):
         return search

@@ -1,7 +1,7 @@
-"""Points as linear programs want them: each once, of about the same size, and those that cancel each other set apart.
+"""Points for linear programs: distinct, of about the same size, with those that cancel each other set apart.
 
-Tables have many equal rows, and equal rows with opposite labels lie on every weak separator. Which rows are equal is
-told by 64-bit keys: two different rows may have the same one, in theory, and then one of them is forgotten.
+Tables have many equal rows, and equal rows with opposite labels lie on every weak separator. Equality is tested by
+64-bit keys: in theory two different rows may have the same key, and then one of them is lost.
 """
 
 from collections.abc import Sequence
@@ -27,9 +27,9 @@ LEAST = np.iinfo(np.int64).min
 
 @dataclass(frozen=True, eq=False)
 class Scaled:
-    """Points whose coordinates and which themselves are divided by powers of two until their entries are about 1.
+    """Points with rows and columns divided by powers of two so that entries are about 1.
 
-    What is exact is said of the points as they are.
+    Exact results are about the original points.
     """
 
     points: Points
@@ -39,7 +39,7 @@ class Scaled:
     @classmethod
     def of(cls, points: Points) -> "Scaled":
         columns = np.frexp(points.largest_by_column())[1]
-        scales = np.ldexp(1.0, np.minimum(-columns, 1000))  # a column of the smallest floats stays small
+        scales = np.ldexp(1.0, np.minimum(-columns, 1000))  # a column of tiny floats stays small
         return cls(points, np.frexp(points.largest_by_row(scales))[1], columns)
 
     @property
@@ -52,15 +52,15 @@ class Scaled:
 
     @property
     def is_sparse(self) -> bool:
-        """And may be written out."""
+        """Whether all points can be stored as a CSR matrix."""
         return self.points.is_sparse and not isinstance(self.points, KeslerPoints)
 
     def products(self, b: Floats) -> Floats:
-        """With every point."""
+        """The product with every point."""
         return np.ldexp(self.points.products(np.ldexp(b, -self.columns)), -self.rows)
 
     def written(self, which: Numbers) -> Any:
-        """Some points: a matrix, or a CSR of those that are sparse."""
+        """Some points as a dense matrix, or CSR if they are sparse."""
         part = self.points.written_out(which)
         if not part.is_sparse:
             return np.ldexp(part.take(np.arange(len(which))), -self.columns - self.rows[which, None])
@@ -70,7 +70,7 @@ class Scaled:
         return matrix
 
     def whole(self, which: Numbers) -> WholeMatrix:
-        """The same in whole multiples of a power of two: of the points themselves, as scaled floats may underflow."""
+        """The same in whole multiples of a power of two, from the original points, as scaled floats may underflow."""
         entries, scales, few = self._entries(which)
         numbers = as_integers(entries, scales + self.unit(which))
         if few is None:
@@ -82,7 +82,7 @@ class Scaled:
         return lowest_exponent(*self._entries(which)[:2])
 
     def _entries(self, which: Numbers) -> tuple[Floats, NDArray[np.int64], Any]:
-        """The entries of some points, and the exponents that they are divided by; and the CSR that has them, if any."""
+        """The entries of some points, the exponents of their divisors, and their CSR matrix, if any."""
         part = self.points.written_out(which)
         if not part.is_sparse:
             table = part.take(np.arange(len(which)))
@@ -93,7 +93,7 @@ class Scaled:
         return few.data, scales.astype(np.int64), few
 
     def distinct(self, which: Numbers) -> "Distinct":
-        """Which of some points are different."""
+        """The distinct ones of some points."""
         found = Distinct.of(self.points.part(which))
         return Distinct(which[found.single], which[found.opposites], which[found.opposed])
 
@@ -101,11 +101,11 @@ class Scaled:
         return Scaled(self.points.part(which), self.rows[which], self.columns)
 
     def unscaled_weights(self, which: Numbers, weights: Sequence[Fraction]) -> list[int]:
-        """Weights of some points as whole weights of the points as they are."""
+        """Weights of scaled points as whole weights of the original points."""
         return as_whole([w * power_of_two(-int(e)) for w, e in zip(weights, self.rows[which], strict=True)])
 
     def unscaled(self, vector: Sequence[int]) -> list[int]:
-        """A vector for the points as they are."""
+        """A vector for the original points."""
         return as_whole([value * power_of_two(-int(e)) for value, e in zip(vector, self.columns, strict=True)])
 
     def signs(self, vector: Sequence[int]) -> NDArray[np.int8]:
@@ -113,13 +113,13 @@ class Scaled:
         return signs_of_products(self.points, self.unscaled(vector))
 
     def add_up_to_nothing(self, which: Numbers, weights: list[int]) -> bool:
-        """Whether some points as they are, each times a whole number, do so."""
+        """Whether some original points, each times a whole number, add up to 0."""
         return not any(exact_sum(self.points, which, weights)[0])
 
 
 @dataclass(frozen=True, eq=False)
 class Distinct:
-    """One of all points that are equal; `opposites` are equal to the negatives of others, `opposed`, in turn."""
+    """One of each set of equal points; `opposites` are the negatives of the points `opposed`, in the same order."""
 
     single: Numbers
     opposites: Numbers
@@ -130,7 +130,7 @@ class Distinct:
         keys, signs = points.keys()
         unique, place = np.unique(keys, return_inverse=True)
         positive, negative = np.full((2, len(unique)), -1, dtype=np.int64)
-        numbers = np.arange(len(keys))[::-1]  # of equal ones the first, which is written last
+        numbers = np.arange(len(keys))[::-1]  # of equal ones, keep the first, which is assigned last
         for target, chosen in ((positive, signs >= 0), (negative, signs < 0)):
             some = numbers[chosen[::-1]]
             target[place[some]] = some
@@ -142,9 +142,9 @@ class Distinct:
 
 @dataclass(frozen=True, eq=False)
 class ScaledRows(Scaled):
-    """Rows of whole numbers as the search for a face wants them; vectors and weights are in the units of these rows.
+    """Rows of whole numbers for the search for a face; vectors and weights are in the units of these rows.
 
-    The points are the same rows modulo the prime by which spans are found.
+    The points are the same rows modulo the prime used to find spans.
     """
 
     whole_rows: WholeMatrix
@@ -169,7 +169,7 @@ class ScaledRows(Scaled):
 
     @property
     def dimension(self) -> int:
-        """Without a place for a constant."""
+        """The number of columns, without a constant."""
         return self.whole_rows.n_columns
 
     @property
@@ -187,7 +187,7 @@ class ScaledRows(Scaled):
         return ScaledRows(*of_points, self.whole_rows.in_rows(which), self.matrix[which])
 
     def distinct(self, which: Numbers) -> Distinct:
-        """None are sought for."""
+        """All points: duplicates are not removed."""
         return Distinct(which, which[:0], which[:0])
 
     def whole(self, which: Numbers) -> WholeMatrix:
@@ -199,7 +199,7 @@ class ScaledRows(Scaled):
         return int(self._shifts(which).min(initial=0))
 
     def _shifts(self, which: Numbers) -> Numbers:
-        """What takes the entries of some rows to those of the scaled ones, as exponents."""
+        """The exponents that scale the entries of some rows."""
         few = self.whole_rows.in_rows(which)
         return np.asarray(-self.columns[few.indices] - np.repeat(self.rows[which], np.diff(few.indptr)), dtype=np.int64)
 
@@ -211,7 +211,7 @@ class ScaledRows(Scaled):
 
 
 def largest_of_rows(values: Numbers, indptr: Numbers) -> Numbers:
-    """The largest value of every row, 0 of one without any."""
+    """The largest value of every row, 0 for an empty one."""
     largest = np.zeros(len(indptr) - 1, dtype=np.int64)
     filled = np.flatnonzero(np.diff(indptr))
     if len(filled):

@@ -1,23 +1,22 @@
-"""From a basis that HiGHS ends with to a proof: the simplex method in whole numbers.
+"""From the final basis of HiGHS to a proof: the simplex method in whole numbers.
 
 Let r = A x. All variables, x and r, have bounds, and a basis names as many of them as there are rows: the others sit at
-a bound, or at 0 if they are free, and the rows then determine the basic ones. With R the rows that sit at their limit
-and S the basic columns, that is one square system, A_RS x_S = what is left of the limits; and its transpose, with the
+a bound, or at 0 if they are free, and the rows then determine the basic ones. With R the rows at their limit and S the
+basic columns, that is one square system, A_RS x_S = the limits minus the other columns; and its transpose, with the
 costs of S, determines the multipliers. If all basic variables are within their bounds, and all reduced costs have the
-signs that the bounds ask for, the point is an optimum.
+signs that the bounds require, the point is an optimum.
 
-The basis that HiGHS ends with is exactly right for two programs in three. If not, it fails by very little: about its
-tolerances. Then the exact point becomes the origin and its multipliers are taken off the costs, what fails is scaled up
-to size 1, and HiGHS solves that program from the same basis (Gleixner, Steffy and Wolter 2016). The basis it ends with
-is the next one.
+The final basis of HiGHS is exactly optimal for two programs in three. If not, violations are about its tolerances.
+Then the exact point becomes the origin and its multipliers are subtracted from the costs, violations are scaled up to
+size 1, and HiGHS solves that program from the same basis (Gleixner, Steffy and Wolter 2016), which gives the next one.
 
-What is left are exact pivots, which always end, with a proof. While a basic variable is out of its bounds, it changes
-places with one that can move; if none can, its row of the tableau proves that the program has no solution (Dutertre and
-de Moura 2006). Then the cost falls step by step, until no variable can lower it, or one can forever (Dantzig 1951). At
-first the choice that keeps most reduced costs right is taken, and after some pivots the smallest number (Bland 1977),
-so that it cannot go round in circles.
+Finally there are exact pivots, which always terminate with a proof. While a basic variable violates its bounds, it
+leaves the basis for one that can move; if none can, its row of the tableau proves that the program has no solution
+(Dutertre and de Moura 2006). Then the cost decreases step by step, until no variable can lower it, or one can without
+bound (Dantzig 1951). First the choice that keeps most reduced costs valid is taken, and after some pivots the smallest
+index (Bland 1977), which prevents cycling.
 
-The same pivots find the largest product of a vector with the points of a cone, which decides what floats cannot.
+The same pivots find the largest product of a vector with the points of a cone, where floats cannot decide.
 """
 
 import math
@@ -38,19 +37,19 @@ from novikoff.prove.separable.search.highs import BASIC, FREE, LOWER, UPPER, Sta
 Places = NDArray[np.intp]
 Whole = NDArray[Any]
 
-# Up to so many equations, elimination without floats is quicker, and of short numbers an inverse for all of them.
+# Up to this many equations, elimination without floats is quicker, and for short numbers an inverse.
 FEW = 24
 
 
 class SingularError(ArithmeticError):
-    """A basis whose system has many solutions or none, or that floats cannot solve."""
+    """A basis whose system is singular, or that floats cannot solve."""
 
 
 class WholeProgram:
-    """A program as bounds on x and r = A x, with its numbers as whole numbers.
+    """A program as bounds on x and r = A x, in whole numbers.
 
     The limits of the `rows` are their upper bounds, those of the `columns` are the costs. The bounds are first those of
-    x, then those of r: of a row, the lower one is the upper one, or there is none. `A` is the same in floats.
+    x, then those of r: the lower bound of a row equals the upper one, or there is none. `A` is the matrix in floats.
     """
 
     def __init__(self, rows: WholeRows, columns: WholeRows, lower: Vector, upper: Vector, A: Any = None) -> None:
@@ -63,11 +62,11 @@ class WholeProgram:
 
     @property
     def scale(self) -> int:
-        """What bounds were multiplied by to be whole."""
+        """The factor that makes bounds whole."""
         return 1 << -self._unit
 
     def settled(self, states: States) -> States:
-        """The same states, where no variable sits at a bound that it does not have."""
+        """The same states, corrected so that no variable is at a bound that it does not have."""
         low, high = np.isfinite(self.lower), np.isfinite(self.upper)
         settled = states.copy()
         outside = states != BASIC
@@ -85,7 +84,7 @@ class WholeProgram:
 
 
 class Vertex:
-    """What a basis stands for; computed when asked for."""
+    """The point and the multipliers of a basis, computed on demand."""
 
     def __init__(self, form: WholeProgram, states: States, clock: Clock) -> None:
         self.form, self.states, self._clock = form, states, clock
@@ -106,7 +105,7 @@ class Vertex:
 
     @cached_property
     def _inverse(self) -> tuple[Any, int]:
-        """Of a small system, as whole numbers and their denominator."""
+        """The inverse of a small system, as whole numbers and their denominator."""
         try:
             numerators, denominator = self._kernel.written_out().inv().numer_denom()
         except ZeroDivisionError:
@@ -167,12 +166,12 @@ class Vertex:
 
     @cached_property
     def excesses(self) -> Whole:
-        """A x less the limits, in units of the rows over the denominator of x."""
+        """A x minus the limits, in units of the rows over the denominator of x."""
         return self.form.rows.excesses(self.x)
 
     @cached_property
     def broken(self) -> dict[int, int]:
-        """Basic variables that are out of their bounds: +1 if one must grow, -1 if it must fall."""
+        """Basic variables that violate their bounds: +1 if one must increase, -1 if it must decrease."""
         form = self.form
         broken = {}
         times = self.x.denominator // form.scale
@@ -200,12 +199,12 @@ class Vertex:
 
     @cached_property
     def misses(self) -> Whole:
-        """A'y less the cost, column by column, in units of the columns over the denominator of y."""
+        """A'y minus the cost, column by column, in units of the columns over the denominator of y."""
         return self.form.columns.excesses(self.y)
 
     @cached_property
     def promising(self) -> dict[int, int]:
-        """Variables outside the basis that would lower the cost: +1 by growing, -1 by falling."""
+        """Nonbasic variables that would lower the cost: +1 by increasing, -1 by decreasing."""
         form = self.form
         found = {}
         for j in np.flatnonzero((self.states != BASIC) & ~form.is_fixed).tolist():
@@ -217,7 +216,7 @@ class Vertex:
     # -- in floats ----------------------------------------------------------------------------------------------------
 
     def distances(self) -> tuple[Vector, Vector]:
-        """From every variable to its bounds, in floats."""
+        """The distances of every variable to its bounds, in floats."""
         form, x = self.form, self.x
         times = x.denominator // form.scale
         unit = [2.0 ** max(exponent, -1022) for exponent in form.rows.exponents]
@@ -230,7 +229,7 @@ class Vertex:
         return sides[0], sides[1]
 
     def reduced_costs(self) -> Vector:
-        """Of every variable, in floats."""
+        """The reduced costs of all variables, in floats."""
         unit = [2.0 ** max(exponent, -1022) for exponent in self.form.columns.exponents]
         pairs = zip(self.misses.tolist(), unit, strict=True)
         return np.array([*(-nearest(int(v), self.y.denominator) * u for v, u in pairs), *self.y.floats()])
@@ -238,9 +237,9 @@ class Vertex:
     # -- the tableau --------------------------------------------------------------------------------------------------
 
     def row_of(self, variable: int) -> tuple[Ratios, dict[int, int]]:
-        """Multipliers of the rows that write a basic variable by the others, and how it grows with each of these.
+        """Multipliers of the rows that express a basic variable by the others, and its rate with each of these.
 
-        Of a column the rates are in units of its own, and of a row in others: only signs, and one at a time, are told.
+        Rates with columns and rows are in different units: only their signs can be compared.
         """
         form = self.form
         right = [int(j == variable) for j in self.S.tolist()]
@@ -261,7 +260,7 @@ class Vertex:
         return rho, {j: rate for j, rate in rates.items() if rate}
 
     def column_of(self, variable: int) -> Ratios:
-        """How x moves when a variable outside the basis grows by 1 and the others outside it stay."""
+        """The change of x when one nonbasic variable increases by 1 and the others stay."""
         form = self.form
         if variable < form.n:
             column = form.rows.matrix.in_rows(self.R).in_columns(np.array([variable]))
@@ -277,12 +276,12 @@ class Vertex:
         return Ratios(moved.numerators, moved.denominator << unit) if unit else moved
 
 
-# Pivots that are chosen well, before they are chosen so that they end.
+# Pivots by the better rule before those by Bland's, which terminates.
 CHOSEN = 100
 
 
 class Decision(NamedTuple):
-    """What the program is; x, the multipliers y of the rows, or the ray, as the claim needs them."""
+    """The outcome of the program; x, the multipliers y of the rows, or the ray, as its claim needs."""
 
     claim: str
     x: Ratios | None = None
@@ -292,7 +291,7 @@ class Decision(NamedTuple):
 
 
 def decide_exactly(form: WholeProgram, states: States, clock: Clock) -> Decision:
-    """What the program is; OutOfTimeError when the clock is over, SingularError if a basis cannot be solved."""
+    """Decide the program; raises OutOfTimeError if time runs out, SingularError if a basis cannot be solved."""
     pivots = 0
     while True:
         vertex = Vertex(form, states, clock)
@@ -303,7 +302,7 @@ def decide_exactly(form: WholeProgram, states: States, clock: Clock) -> Decision
 
 
 def _repaired(vertex: Vertex, pivots: int) -> States | Decision:
-    """The states after a variable that is out of its bounds has left the basis; or the proof that it cannot."""
+    """The states after a variable that violates its bounds has left the basis; or the proof that none can enter."""
     variable = min(vertex.broken)
     sign = vertex.broken[variable]
     rho, rates = vertex.row_of(variable)
@@ -321,7 +320,7 @@ def _can_move(vertex: Vertex, variable: int, direction: int) -> bool:
 
 
 def _ratio(vertex: Vertex, variable: int, rate: int) -> float:
-    """How much cost a variable takes to move another by 1: about, for it only guides the choice."""
+    """The approximate cost of a variable to move another by 1, which only guides the choice."""
     cost = vertex.misses[variable] if variable < vertex.form.n else vertex.y.numerators[variable - vertex.form.n]
     try:
         return abs(int(cost) / rate)
@@ -330,7 +329,7 @@ def _ratio(vertex: Vertex, variable: int, rate: int) -> float:
 
 
 def _lowered(vertex: Vertex, pivots: int) -> States | Decision:
-    """The states after one more step down; or the proof that there is none, or no end of them."""
+    """The states after one step that lowers the cost; or the proof of an optimum, or of an unbounded program."""
     if not vertex.promising:
         return Decision("optimal", x=vertex.x, y=vertex.y)
     entering = min(vertex.promising)
@@ -359,7 +358,7 @@ def _lowered(vertex: Vertex, pivots: int) -> States | Decision:
 
 
 def _stops(vertex: Vertex, entering: int, direction: int, moves: Ratios) -> list[tuple[int, int, int, int]]:
-    """Where variables reach their bounds, as a fraction of two whole numbers, the variable, and which bound."""
+    """The steps at which variables reach bounds, as fractions of two whole numbers, the variable, and the bound."""
     form, x = vertex.form, vertex.x
     low, high = form.whole_bounds
     times = x.denominator // form.scale
@@ -385,7 +384,7 @@ MOST_REFINEMENTS = 12
 
 
 def decided_from(form: WholeProgram, states: States, clock: Clock) -> Decision:
-    """What the program is, from a basis that is believed to be nearly right."""
+    """Decide the program from a basis that is probably nearly optimal."""
     try:
         return _refined(form, form.settled(states), clock)
     except SingularError:
@@ -409,7 +408,7 @@ def _refined(form: WholeProgram, states: States, clock: Clock) -> Decision:
 
 
 def _next_states(vertex: Vertex, clock: Clock) -> tuple[States | None, bool]:
-    """The states with which HiGHS ends on what is left when the vertex is taken off, and whether they are optimal."""
+    """The final states of HiGHS for the program relative to the vertex, and whether they are optimal."""
     from scipy.sparse import eye_array, hstack
 
     form = vertex.form
@@ -433,22 +432,22 @@ def _next_states(vertex: Vertex, clock: Clock) -> tuple[States | None, bool]:
 
 
 def _scale(size: float) -> int:
-    """The power of two that takes a size to about 1; what fails by nothing stays as it is."""
+    """The exponent of the power of two that scales a size to about 1; 0 for a size of 0."""
     return -math.frexp(size)[1] if size < math.inf else 0
 
 
 # -- over a cone ------------------------------------------------------------------------------------------------------
 
-# All vertices of such a program are the origin, so that every basis is feasible; a ray makes a product large.
+# All vertices of such a program are the origin, so every basis is feasible; along a ray the product is unbounded.
 
 
 def largest_product(
     goal: Sequence[int], Z: WholeMatrix, E: WholeMatrix, clock: Clock, start: tuple[Places, Places] | None = None
 ) -> tuple[list[int] | None, Ratios]:
-    """A vector b with Z b >= 0, E b = 0 and a positive product with a goal; or, if there is none, the multiples of the
-    rows of Z, none of them negative, and of E, that cancel the goal.
+    """A vector b with Z b >= 0, E b = 0 and a positive product with a goal; or, if there is none, nonnegative multiples
+    of the rows of Z, and multiples of those of E, that cancel the goal.
 
-    Pivots may start from as many independent rows, of both together, and columns.
+    Pivots may start from independent rows, of both together, and as many columns.
 
     >>> Z = WholeMatrix.of_table([[1, 0], [1, 1]], 2)
     >>> largest_product([0, -1], Z, WholeMatrix.of_table([], 2), Clock(None))

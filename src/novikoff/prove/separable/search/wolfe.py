@@ -1,7 +1,8 @@
 """The nearest point of a hull in exact arithmetic: Wolfe's algorithm (1976) over the rationals.
 
-The last resort for small data that floats cannot decide, such as coordinates of 1e-300 and 1e300 in one column. It is
-finite: every major cycle makes the point strictly shorter, and it is the affine minimiser of the points that carry it.
+The last resort for small data that floats cannot decide, such as coordinates of 1e-300 and 1e300 in one column. It
+terminates: every major cycle makes the point strictly shorter, and it is the affine minimiser of the points that carry
+it.
 """
 
 from collections.abc import Sequence
@@ -13,7 +14,7 @@ from novikoff.prove.exact.algebra import Whole, as_matrix, as_whole, rank_at_lea
 
 
 class ExactNearest(NamedTuple):
-    """The points that carry the nearest point, and their weights; a multiple of it, all 0 if it is the origin."""
+    """The points that carry the nearest point, their weights, and a multiple of it, all 0 if it is the origin."""
 
     rows: list[int]
     weights: list[int]
@@ -23,9 +24,9 @@ class ExactNearest(NamedTuple):
 def nearest_point_exactly(
     points: Sequence[Whole], clock: Clock, start: Sequence[int] | None = None
 ) -> ExactNearest | None:
-    """The point of the hull of whole-numbered points that is nearest to the origin; None if time runs out.
+    """The point nearest to the origin in the hull of points of whole numbers; None if time runs out.
 
-    `start` are points that may carry it, such as floats found them: if they do, there is little left to do.
+    `start` are points that may carry it, such as those from floats: if they do, little work is left.
 
     >>> nearest_point_exactly([[2, 1], [2, -1]], Clock(None))
     ExactNearest(rows=[0, 1], weights=[1, 1], direction=[4, 0])
@@ -49,10 +50,9 @@ def nearest_point_exactly(
 
 
 def _started(points: Sequence[Whole], start: Sequence[int], clock: Clock) -> tuple[list[int], list[int]] | None:
-    """Carriers to begin with, and the affine minimiser that they carry; None if they carry none.
+    """Initial carriers, and the affine minimiser that they carry; None if they carry none.
 
-    Those that would get a negative weight leave at once: this is only the beginning, and it need not be the nearest
-    point so far.
+    Points that would get a negative weight are removed at once: the initial point need not be the nearest so far.
     """
     carriers = [int(row) for row in start]
     while carriers and rank_at_least([[*points[row], 1] for row in carriers], clock) == len(carriers):
@@ -68,7 +68,7 @@ def _started(points: Sequence[Whole], start: Sequence[int], clock: Clock) -> tup
 def _towards_the_minimiser(
     points: Sequence[Whole], carriers: list[int], weights: list[int], clock: Clock
 ) -> tuple[list[int], list[int]] | None:
-    """Wolfe's minor cycles: walk to the nearest point of the affine hull, and drop who would get a negative weight."""
+    """Wolfe's minor cycles: move to the nearest point of the affine hull, removing points whose weight reaches 0."""
     while True:
         target = _affine_minimiser([points[i] for i in carriers], clock)
         if target is None:
@@ -76,7 +76,7 @@ def _towards_the_minimiser(
         if min(target) > 0:
             return carriers, target
         total, goal_total = sum(weights), sum(target)
-        # In a common scale: from weights/total towards target/goal_total, until the first weight is 0.
+        # In a common scale: from weights/total towards target/goal_total, until the first weight reaches 0.
         now = [Fraction(weight, total) for weight in weights]
         goal = [Fraction(weight, goal_total) for weight in target]
         step = min(a / (a - b) for a, b in zip(now, goal, strict=True) if b <= 0 and a > b)

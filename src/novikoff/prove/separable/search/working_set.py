@@ -1,13 +1,13 @@
-"""Certifying examples that do not fit into memory: cutting planes over blocks.
+"""Certify examples that do not fit into memory: cutting planes over blocks.
 
-A *working set* of rows is in memory, at first an even sample. Its certificate claims something about all rows: that a
-plane has them on its side at a distance, that a weak separator has none on its wrong side, or that they lie in the
-span of an obstruction. One pass over the blocks tests that, row by row, and the rows that contradict it join the
-working set. When none does, the certificate of the working set is that of all rows: a point of its hull is a point of
-the hull of all, an obstruction in it is an obstruction of all, and the rest was just proved of every row.
+A *working set* of rows is in memory, at first an even sample. Its certificate implies claims about all rows: that a
+hyperplane classifies them correctly with some margin, that a weak separator has none on its wrong side, or that they
+lie in the span of an obstruction. One pass over the blocks tests that, row by row, and adds the rows that contradict it
+to the working set. When none does, the certificate of the working set is that of all rows: a point of its hull is a
+point of the hull of all, an obstruction in it is an obstruction of all, and the rest was just proved for every row.
 
-A sample of r rows leaves about a share of d/r of all rows on the wrong side (Clarkson), so few passes are needed. Data
-that fit into memory are the special case in which the working set has every row, and nothing is left to test.
+A sample of r rows leaves about a fraction d/r of all rows on the wrong side (Clarkson), so few passes are needed. For
+data that fit into memory, the working set has every row, and there is nothing to test.
 """
 
 import math
@@ -44,7 +44,7 @@ Numbers = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Direction:
-    """A whole vector, and the same in floats, scaled to a largest entry of 1."""
+    """A vector of whole numbers, and the same in floats, scaled to a largest entry of 1."""
 
     whole: Whole
 
@@ -67,9 +67,9 @@ class Direction:
 
 @dataclass(frozen=True, eq=False)
 class Subset:
-    """Subset of the examples, by their numbers among all, ascending.
+    """A subset of the examples, by their numbers among all, ascending.
 
-    The smaller the urgency of one, the more it matters; it is infinite for those that never contradicted anything.
+    A smaller urgency comes first; it is infinite for examples that never contradicted a claim.
     """
 
     numbers: Numbers
@@ -85,7 +85,7 @@ class Subset:
 
     @classmethod
     def joined(cls, parts: list["Subset"]) -> "Subset":
-        """All of them, in ascending order of their numbers."""
+        """The union of subsets, by ascending numbers."""
         both = cls(
             np.concatenate([part.numbers for part in parts]),
             stacked([part.rows for part in parts]),
@@ -102,14 +102,14 @@ class Subset:
         return Subset(self.numbers[which], self.rows.take(which), self.labels[which], self.urgency[which])
 
     def without_copies(self) -> "Subset":
-        """One of all examples that are copies of each other: the others say nothing new."""
+        """The subset without duplicates."""
         first: dict[Any, int] = {}
         for place, key in enumerate(self.contents()):
             first.setdefault(key, place)
         return self if len(first) == len(self) else self.chosen(np.array(list(first.values())))
 
     def without(self, known: Container[tuple[bytes, Any]]) -> "Subset | None":
-        """Those whose contents are not known; None if there are none."""
+        """The examples whose contents are not in `known`; None if there are none."""
         new = [place for place, key in enumerate(self.contents()) if key not in known]
         return self.chosen(np.array(new)) if new else None
 
@@ -121,7 +121,7 @@ class Subset:
 
 
 def _as_bytes(rows: Rows) -> Iterator[bytes]:
-    """Every row as bytes: the same for copies."""
+    """Every row as bytes, the same for duplicates."""
     if not rows.is_sparse:
         yield from (row.tobytes() for row in rows.matrix)
         return
@@ -131,7 +131,7 @@ def _as_bytes(rows: Rows) -> Iterator[bytes]:
 
 
 class MostUrgent:
-    """The most urgent of all rows that are added, no more than `most`, and no copies of each other."""
+    """The most urgent of all added rows, at most `most`, without duplicates."""
 
     def __init__(self, most: int) -> None:
         self.most = most
@@ -143,7 +143,7 @@ class MostUrgent:
             self._parts = [Subset.joined(self._parts).without_copies().most_urgent(self.most)]
 
     def rows(self) -> Subset | None:
-        """Those that are left; None if there never were any."""
+        """The rows kept; None if none were added."""
         return Subset.joined(self._parts).without_copies().most_urgent(self.most) if self._parts else None
 
 
@@ -155,13 +155,13 @@ class SmallestProduct:
         self._smallest: Fraction | None = None
 
     def add(self, points: Points, near: tuple[Floats, float]) -> None:
-        """The points of a block; their products in floats, and how far these are off at most, are known."""
+        """Add the points of a block, given their products in floats and an error bound."""
         if self._smallest is None or self._smallest > 0:
             found, _ = smallest_product(points, self.direction.whole, near)
             self._smallest = found if self._smallest is None else min(found, self._smallest)
 
     def lower_square(self) -> Fraction | None:
-        """The square of the margin that the vector has, as in `proofs.lower_square`; None if it does not separate."""
+        """The square of the vector's margin, as in `proofs.lower_square`; None if it does not separate."""
         if self._smallest is None or self._smallest <= 0:
             return None
         return self._smallest**2 / sum(v * v for v in self.direction.whole)
@@ -169,10 +169,10 @@ class SmallestProduct:
 
 @dataclass(frozen=True, eq=False)
 class Claims:
-    """What is said about every point, none of which is longer than `longest`.
+    """Claims about every point, none of which is longer than `longest`.
 
-    Its product with the unit vector of `plane` is at least `least`. Its product with the `weak` vector is not
-    negative. If it lies on that one, or if there is none, it is orthogonal to all `normals`.
+    Its product with the unit vector of `plane` is at least `least`. Its product with the `weak` vector is not negative.
+    If that is 0, or if there is no `weak`, the point is orthogonal to all `normals`.
     """
 
     longest: float
@@ -186,7 +186,7 @@ class Claims:
         return self.plane is None and self.weak is None and not self.normals
 
     def test(self, points: Points, smallest: SmallestProduct | None) -> tuple[NDArray[np.bool_], Floats]:
-        """Which points contradict a claim, and how urgently. `smallest` learns of the products with the plane."""
+        """Which points contradict a claim, and their urgency; adds the products with the plane to `smallest`."""
         wrong, urgency = np.zeros(points.n_points, dtype=bool), np.full(points.n_points, math.inf)
         if self.plane is not None and smallest is not None:
             urgency, error = self.plane.products(points, self.longest)
@@ -207,7 +207,7 @@ class Claims:
         return wrong, urgency
 
     def urgency(self, points: Points) -> Floats:
-        """How near points are to contradicting a claim about a product that is positive, or not negative."""
+        """The slack of points in claims that a product is positive, or not negative."""
         urgency = np.full(points.n_points, math.inf)
         for direction in (self.plane, self.weak):
             if direction is not None:
@@ -218,7 +218,7 @@ class Claims:
 # -- rounds -----------------------------------------------------------------------------------------------------------
 
 
-# After so many passes the best that was found has to do.
+# The most passes before returning the best result so far.
 MOST_PASSES = 100
 
 
@@ -232,10 +232,10 @@ def certify_examples(
     passes: "Passes | None" = None,
     progress: Callable[[str], None] | None = None,
 ) -> Certificate:
-    """The certificate of examples, as `certify` gives it for the same rows in one piece; the options are its own.
+    """The certificate of examples, with the options of `certify` and the same result as for the rows in one array.
 
-    Where they are not in this process, `data` knows them, and `passes` passes over them. `progress` is called with what
-    is being done.
+    For examples outside this process, `data` gives access to them and `passes` makes the passes. `progress` is called
+    with a description of every step.
     """
     check_width(examples.n_columns, examples.n_entries)
     check_not_rounded(examples.rounded)
@@ -262,7 +262,7 @@ class Passes:
     """Passes over all rows, in this process."""
 
     def sample(self, data: InBlocks, chosen: Numbers) -> Subset:
-        """Some rows, from the pass that also surveys the data."""
+        """Some rows, from the same pass as `survey`."""
         sample = list[Subset]()
 
         def visit(block: Block) -> None:
@@ -276,9 +276,9 @@ class Passes:
     def look(
         self, data: InBlocks, claims: Claims, working: Subset, most: int, clock: Clock
     ) -> tuple[Subset | None, Fraction | None]:
-        """The rows that contradict claims, the `most` urgent ones, and the square of the margin that the plane has.
+        """The `most` urgent rows that contradict claims, and the square of the margin of the plane.
 
-        OutOfTimeError if the time is over before the pass is.
+        Raises OutOfTimeError if time runs out during the pass.
         """
         worst, smallest = look_at(data, claims, working.numbers, set(working.contents()), most, clock)
         return worst.rows(), None if smallest is None else smallest.lower_square()
@@ -292,7 +292,7 @@ def look_at(
     most: int,
     clock: Clock = UNLIMITED,
 ) -> tuple[MostUrgent, SmallestProduct | None]:
-    """One pass over all rows, for those that contradict claims; known are those with these numbers or contents."""
+    """One pass for rows that contradict claims, except those with these `numbers` or `known` contents."""
     worst = MostUrgent(most)
     smallest = None if claims.plane is None else SmallestProduct(claims.plane)
     for block in clock.through(data.blocks()):
@@ -301,7 +301,7 @@ def look_at(
         rows = rows[~np.isin(block.first + rows, numbers)]
         if len(rows):
             some = Subset.of(block, rows, urgency.reshape(block.rows.n_rows, -1).min(axis=1)[rows])
-            # A copy of a known row tells nothing new, even if floats cannot see that the claim holds for it.
+            # A copy of a known row adds nothing, even if floats cannot show that the claim holds for it.
             if (new := some.without(known)) is not None:
                 worst.add(new)
     return worst, smallest
@@ -309,7 +309,7 @@ def look_at(
 
 @dataclass
 class _Rounds:
-    """Rounds of witnesses for the working set and a look at all rows, and the best bracket so far."""
+    """Rounds of witnesses for the working set and a pass over all rows, and the best bracket so far."""
 
     data: InBlocks
     passes: Passes
@@ -332,7 +332,7 @@ class _Rounds:
             points = question.points
             found = find_witnesses(question, self.tolerance / 4, self.clock)
             if points.dimension > LARGEST_COMPLEMENT:
-                # That it spans all rows is too much to be written out.
+                # A proof that it spans all rows would be too large.
                 found = replace(found, spans=False)
             self._note_support(found, points, working)
             here, found = found, self._renumbered(found, working)
@@ -351,8 +351,8 @@ class _Rounds:
         return self._unsettled(found)
 
     def _with_two_classes(self, working: Subset) -> Subset:
-        """With all rows of the two classes that are most alike, or as many as there is room for, if two of many are
-        likely to decide: a sample of all is separable long before they are."""
+        """The same with the rows of the two most similar classes, as many as fit into memory, if two of many are likely
+        to decide: a sample of all may be separable even if they are not."""
         points = self._question(working).points
         if not isinstance(points, KeslerPoints) or points.dimension <= MOST_FOR_CUTTING:
             return working
@@ -370,7 +370,7 @@ class _Rounds:
         return Question(points, self.data.subject, working.labels)
 
     def _note_support(self, found: Witnesses, points: Points, working: Subset) -> None:
-        """Keep the convex combination that rules out the most margins."""
+        """Keep the convex combination with the smallest upper bound."""
         if found.support is None:
             return
         rows, weights, rivals = found.support
@@ -379,7 +379,7 @@ class _Rounds:
             self.support, self.upper = self._renumbered(found, working).support, square
 
     def _claims(self, found: Witnesses, points: Points, labels: NDArray[Any]) -> Claims:
-        """What the witnesses of a working set say about all points."""
+        """The claims about all points that the witnesses of a working set imply."""
         subject = self.data.subject
         longest = fraction_root_up(self.data.radius_square * subject.factor)
         if found.vector is not None:
@@ -397,7 +397,7 @@ class _Rounds:
         return Claims(longest, weak=beyond, normals=tuple(map(Direction, normals)))
 
     def _contradicting(self, claims: Claims, working: Subset) -> Subset | None:
-        """The rows that contradict the claims, from one pass over all; notes the plane if it separates all."""
+        """The rows that contradict the claims, from one pass over all; stores the plane if it separates all."""
         if claims.are_empty:
             return None
         most = max(1, int(MEMORY / 4 / self.data.bytes_per_row))
@@ -407,12 +407,12 @@ class _Rounds:
         return worst
 
     def _exchange(self, working: Subset, new: Subset, found: Witnesses, claims: Claims, points: Points) -> Subset:
-        """Add new rows. If there are too many, those leave that are farthest from contradicting the claims.
+        """Add new rows. If there are too many, remove those farthest from contradicting the claims.
 
-        Those of the first sample leave before those that contradicted something once, lest they come and go forever.
+        Rows of the first sample are removed before those that once contradicted a claim, which prevents cycling.
         """
         most = int(MEMORY * 3 / 4 / self.data.bytes_per_row)
-        if points.dimension <= LARGEST_COMPLEMENT:  # so that a proof always has room
+        if points.dimension <= LARGEST_COMPLEMENT:  # a proof must always fit
             most = max(most, 2 * points.dimension)
         if len(working) > most:
             urgency = claims.urgency(points).reshape(len(working), -1).min(axis=1)
@@ -425,7 +425,7 @@ class _Rounds:
     # -- certificates -------------------------------------------------------------------------------------------------
 
     def _renumbered(self, found: Witnesses, working: Subset) -> Witnesses:
-        """The witnesses of a working set with the numbers that its rows have among all."""
+        """The witnesses of a working set, with row numbers among all rows."""
 
         def part(of: Any) -> Any:
             if of is None:
@@ -440,7 +440,7 @@ class _Rounds:
         return self._bracketed() if found.vector is not None else found
 
     def _unsettled(self, found: Witnesses) -> Witnesses:
-        """What is certain when time or passes have run out, or when floats could not tell."""
+        """What is proved when time or passes run out, or when floats fail."""
         if found.obstruction is not None:
             return Witnesses(obstruction=found.obstruction)
         return self._bracketed()
