@@ -1,4 +1,4 @@
-"""Shards that have agreed: read, encoded and in their caches, ready to be asked."""
+"""Shards that have agreed: read, encoded, cached, and ready for calls."""
 
 import contextlib
 import secrets
@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Reading:
-    """How a data set is read: the column of labels, and what the columns are wanted to be.
+    """How a data set is read: the label column, and the roles of the other columns.
 
-    Without `classes` named beforehand, a shard with one class only, or with a label that no other has, is refused where
-    `labels_are_shared`, because it is more often a file that is wrong than a file that is so.
+    With `labels_are_shared` and without `classes`, a shard with one class only, or with a label that no other has, is
+    refused: more often its file is wrong than meant to be so.
     """
 
     label: str | None = None
@@ -53,11 +53,11 @@ class Reading:
 
     @property
     def column_roles(self) -> Mapping[str, Sequence[str]]:
-        """What was said of columns, by the names of an encoding's parameters."""
+        """The given roles of columns, by the names of an encoding's parameters."""
         return {"categorical": self.categorical, "text": self.text, "tfidf": self.tfidf, "ignored": self.ignore}
 
     def of(self, source: Any) -> "Reading":
-        """The same; what is not said here is as a reader has it, if that is the source."""
+        """Return the same, with what is not given taken from the source, if that is a reader."""
         if not isinstance(source, Reader):
             return self
         zero_based = source.zero_based if self.zero_based == "auto" else self.zero_based
@@ -66,7 +66,7 @@ class Reading:
 
 @dataclass(frozen=True, eq=False)
 class Cluster:
-    """An engine with a worker for every shard, and what these agree on; `shared` is the same as an engine shares it."""
+    """An engine with a worker for every shard, and their agreement; `shared` is this as the engine shares it."""
 
     engine: Engine
     shards: Sequence[Shard]
@@ -94,9 +94,9 @@ class Cluster:
         return self.agreed.fingerprint
 
     def parted(self, held_out: HeldOut) -> "tuple[Cluster, Cluster]":
-        """The same shards without the rows that are held out, and with these only.
+        """Return the same shards without the held-out rows, and with these only.
 
-        Whether a row is held out follows from its number among all, so it is the same on any engine.
+        Whether a row is held out depends on its number among all, so it is the same on any engine.
         """
         kept, held = (self._only(held_out, wanted) for wanted in (False, True))
         check_parts(self.n_rows, held.n_rows)
@@ -110,11 +110,11 @@ class Cluster:
         return replace(self, agreed=agreed, shared=self.engine.share(agreed))
 
     def call(self, method: str, *args: Any, on: Sequence[int] | None = None) -> list[Any]:
-        """What a method that knows the agreement returns on every shard, or on some."""
+        """Call a method that takes the agreement on every shard, or on some; return the results."""
         return self.engine.call(method, self.shared, *args, on=on)
 
     def take(self, numbers: NDArray[np.int64]) -> Block:
-        """A copy of some examples, whose numbers among all ascend."""
+        """Return a copy of some examples, whose numbers among all ascend."""
         parts = [part for part in self.call("take", numbers) if part is not None]
         labels = np.concatenate([part.labels for part in parts])
         return Block(stacked([part.rows for part in parts]), labels, int(numbers[0]))
@@ -122,9 +122,9 @@ class Cluster:
 
 @contextlib.contextmanager
 def started(engine: Engine, source: Any, reading: Reading, token: str | None = None) -> Iterator[Cluster]:
-    """Let the shards of a source agree; in the end their workers go, and with them their caches.
+    """Start workers, and let the shards of a source agree; in the end remove the workers and their caches.
 
-    A run that goes on after its driver was killed has the same `token`, and finds the caches that are still there.
+    A run that resumes after its driver was killed has the same `token`, and reuses the caches that still exist.
     """
     shards, reading = shards_of(source, format=reading.format, shard_bytes=reading.shard_bytes), reading.of(source)
     try:
@@ -179,7 +179,7 @@ def _check_widths(shards: Sequence[Shard], prepared: Sequence[Prepared], n_colum
 def _classes(
     shards: Sequence[Shard], prepared: Sequence[Prepared], terms: Terms, labels_are_shared: bool
 ) -> NDArray[Any]:
-    """The labels of all shards, sorted."""
+    """Return the labels of all shards, sorted."""
     if terms.classes is not None:
         return terms.classes
     labels = LabelCodes()

@@ -1,8 +1,8 @@
-"""What runs shards: one small protocol, and the engine that runs them one after the other in this process.
+"""Engines, which run shards: one small protocol, and the engine that runs them one after the other in this process.
 
-A worker is made of its shard alone, and what its methods return follows from the shard and from their arguments. So
-a method that runs twice, or again on another machine, gives the same answer, and `Local` is the oracle for every
-other engine.
+A worker is made from its shard alone, and the results of its methods depend only on the shard and their arguments. So a
+method that runs twice, or again on another machine, gives the same answer, and `Local` is the oracle for every other
+engine.
 """
 
 from collections.abc import Callable, Sequence
@@ -18,23 +18,23 @@ class Engine(Protocol):
 
     @property
     def restarted(self) -> int:
-        """How many workers have died so far, and were started again."""
+        """How many workers have died and been restarted so far."""
         ...
 
     def start(self, make: MakeWorker, shards: Sequence[Shard]) -> None:
-        """Make a worker of every shard."""
+        """Make a worker for every shard."""
         ...
 
     def share(self, value: Any) -> Any:
-        """What to hand to `call` in place of a value that is used in several calls."""
+        """Return what to pass to `call` in place of a value that is used in several calls."""
         ...
 
     def call(self, method: str, *args: Any, on: Sequence[int] | None = None) -> list[Any]:
-        """What a method returns on every shard, or on some, in the order of the shards."""
+        """Call a method on every shard, or on some; return the results in the order of the shards."""
         ...
 
     def close(self) -> None:
-        """Let all workers go."""
+        """Stop all workers."""
         ...
 
 

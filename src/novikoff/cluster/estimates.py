@@ -1,8 +1,8 @@
 """Does the maximum likelihood estimate exist? For tables whose files are on many machines.
 
-Shards agree on the types of their columns, read their records, and send the columns that a formula names. The question
-itself is asked where they come together, so its certificate is that of one machine, bit for bit: the levels of a
-category, and the rows for which no estimate exists, are known only of all rows together.
+Shards agree on the types of their columns, read their records, and send the columns that a formula names. The driver
+decides the question, so its certificate is that of one machine, bit for bit: the levels of a category, and the rows for
+which no estimate exists, depend on all rows together.
 """
 
 import re
@@ -28,12 +28,12 @@ def existence(
     progress: Callable[[str], None] | None = None,
     **options: Any,
 ) -> Existence:
-    """Whether the maximum likelihood estimate of a formula exists on the rows of all shards, and why.
+    """Return whether the maximum likelihood estimate of a formula exists on the rows of all shards, and why.
 
-    `source`, `engine` and the options behind it are those of `cluster.fit`; all others, such as `family`, `weights` or
+    `source`, `engine` and the options after it are those of `cluster.fit`; all others, such as `family`, `weights` or
     `time_limit`, are those of `novikoff.existence`, and name columns. The columns that the formula and the options name
-    are in this machine's memory in the end. The certificate has the same bits as one machine's; `cluster.check` proves
-    it again.
+    must fit into this machine's memory. The certificate is that of one machine, bit for bit; `cluster.check` proves it
+    again.
     """
     if progress is not None:
         progress("reading")
@@ -45,7 +45,7 @@ def existence(
 def check_existence(
     claimed: Existence, source: Any, engine: Engine | None, formula: str | None, reading: Reading
 ) -> None:
-    """Prove a certificate again from the rows of all shards; nothing that it says is evaluated."""
+    """Prove a certificate again from the rows of all shards; nothing in it is evaluated."""
     said = claimed.about["formula"]
     if said is None:
         raise ValueError("the certificate is about arrays, not about a table; check it in Python, by its method check")
@@ -57,7 +57,7 @@ def check_existence(
 
 
 def _named(options: Any) -> list[Any]:
-    """What options name: columns, among other things."""
+    """Return what options name: columns, among other things."""
     found: list[Any] = []
     for value in options.values():
         found += value if isinstance(value, list | tuple) else [value]
@@ -65,7 +65,7 @@ def _named(options: Any) -> list[Any]:
 
 
 def table_of(source: Any, words: Sequence[str], engine: Engine | None = None, reading: Reading | None = None) -> Any:
-    """The columns of all shards that some words name, as a data frame."""
+    """Return the columns of all shards that some words name, as a data frame."""
     import pyarrow as pa
 
     engine, reading = engine or Local(), reading or Reading()
@@ -87,7 +87,7 @@ def table_of(source: Any, words: Sequence[str], engine: Engine | None = None, re
 
 
 def is_named(column: str, words: Sequence[str]) -> bool:
-    """Whether a column may be meant by a formula or an option: it stands there, or a dot does, which means all.
+    """Whether a formula or an option may name a column: the name occurs there, or a dot, which means all.
 
     >>> [name for name in ("age", "job", "page") if is_named(name, ["income ~ age + C(job)"])]
     ['age', 'job']
@@ -99,7 +99,7 @@ def is_named(column: str, words: Sequence[str]) -> bool:
 
 
 def columns_of(worker: Worker, _: Any, names: Sequence[str], types: dict[str, str]) -> Any:
-    """Some columns of a shard; None if it has no rows."""
+    """Return some columns of a shard; None if it has no rows."""
     import pyarrow as pa
 
     reader: Any = worker.shard.reader(None, types)

@@ -41,28 +41,28 @@ def fit(
     watch: Watcher | None = None,
     **asked: Any,
 ) -> "Perceptron":
-    """A `Perceptron`, learned from the shards of a data set.
+    """Return a `Perceptron`, learned from the shards of a data set.
 
-    What was asked for are fields of `Reading`, which say how the shards are read, and options of `novikoff.options`;
+    Keywords are fields of `Reading`, which say how the shards are read, and options of `novikoff.options`;
     an epoch is a round here, in which every shard is learned once.
 
     Parameters
     ----------
-    source : files (a path, a pattern, a list of them; here, or at s3://, gs:// and the like), what `novikoff.data.read`
-        makes of them, which says how a table in text is written, or a `ray.data.Dataset`.
+    source : files (a path, a pattern, a list of them; here, or at s3://, gs:// and the like), a reader by
+        `novikoff.data.read`, which says how a table in text is written, or a `ray.data.Dataset`.
     engine : what runs the shards: `Local()`, the default, or `Ray(address)`. Both give the same bits.
     mixing : "uniform" adds the mean of what the shards learned in a round; "adaptive" as much of its sum as the theorem
         allows; with "none" the weights go from shard to shard, which is the run of one machine, bit for bit.
-    checkpoint : a file that is written after every round, and removed in the end. With `resume` the run goes on from
-        it, after its driver was killed, to the same bits.
+    checkpoint : a file that is written after every round, and removed in the end. With `resume`, a run whose driver
+        was killed continues from it, to the same bits.
     watch : called after every round with the `Rounds` so far.
-    asked : `shuffle` draws the order of a shard from `random_state`, the round and the shard; it is not for
-        `mixing="none"`. A `lead` goes by the longest example of all shards; "auto" divides the lead that is tried by
-        the number of shards that are mixed.
+    asked : `shuffle` draws the order of a shard from `random_state`, the round and the shard; not allowed with
+        `mixing="none"`. A `lead` is relative to the longest example of all shards; "auto" divides the lead that is
+        tried by the number of shards that are mixed.
 
     Theorem (McDonald, Hall and Mann 2010): with examples of length at most R that some unit vector separates with
     margin gamma, K = sum over rounds and shards of mu k is at most (R/gamma)^2, where k are the mistakes of a shard in
-    a round and mu its share in the weights.
+    a round and mu its factor in the mixture.
     """
     own = {name: asked.pop(name) for name in READING if name in asked}
     options = _options(mixing, asked)
@@ -99,7 +99,7 @@ def fit(
     return Perceptron.from_model(LinearModel.of(learned, parameters))
 
 
-# What of `Reading` a user says, and which options a run that goes on must have, too.
+# The fields of `Reading` that a user sets, and the options that must be the same when a run resumes.
 READING = (
     "label", "categorical", "text", "tfidf", "ignore", "format", "zero_based", "classes", "encoding", "shard_bytes",
     "cache_folder",
@@ -128,11 +128,11 @@ def _options(mixing: Mixing, asked: dict[str, Any]) -> Options:
 
 
 class Checkpoint:
-    """What a driver writes after every round, so that a run goes on after it was killed, to the same bits.
+    """What a driver writes after every round, so that a killed run resumes to the same bits.
 
-    A file in the layout of model files (`keep/layout.py`), which has its old content or all of the new: the weights,
-    the numbers of the proof, the mistakes of every round, and the fingerprints of the shards, by which changed data are
-    found. `asked` is what a run that goes on must ask for, too. Without a path nothing is written.
+    A file in the layout of model files (`keep/layout.py`), replaced atomically: the weights, the numbers of the proof,
+    the mistakes of every round, and the fingerprints of the shards, which detect changed data. `asked` are the options
+    that must be the same when a run resumes. Without a path nothing is written.
     """
 
     def __init__(self, path: str | os.PathLike[str] | None, asked: Mapping[str, Any], resume: bool) -> None:
@@ -145,7 +145,7 @@ class Checkpoint:
         self.token: str = secrets.token_hex(8) if self._parts is None else self._parts.header["token"]
 
     def _read(self) -> FileParts:
-        """What the file holds, if it is a checkpoint, and of a run that asked for the same."""
+        """Return the content of the file, if it is a checkpoint of a run with the same options."""
         path = self.path
         if path is None:
             raise ValueError("resume goes on from a checkpoint; say which, with checkpoint=")
@@ -166,7 +166,7 @@ class Checkpoint:
         return parts
 
     def lead(self) -> float | None:
-        """The lead of the run that goes on, which may have been chosen."""
+        """The lead of the resumed run, which may have been chosen."""
         return None if self._parts is None else float(self._parts.header["history"]["lead"])
 
     def write(self, rounds: Rounds) -> None:
@@ -198,7 +198,7 @@ class Checkpoint:
         write(self.path, header, arrays)
 
     def take_up(self, rounds: Rounds) -> None:
-        """Put rounds where they were when the checkpoint was written, if the shards are still the same."""
+        """Restore rounds from the checkpoint, if the shards are still the same."""
         if self._parts is None:
             return
         header, arrays = self._parts

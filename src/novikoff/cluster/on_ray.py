@@ -1,8 +1,8 @@
 """Shards as actors of Ray, on as many machines as a cluster has.
 
-An actor has one shard or several. Ray starts an actor that dies again, here or on another node,
-and calls the method once more that it was in the middle of; workers do not mind (`cluster/engine.py`). Actors ask for
-next to no part of a processor, so that those of a node that is gone find room on the nodes that are left.
+An actor has one shard or several. Ray restarts an actor that dies, here or on another node, and repeats the call that
+it interrupted; workers allow that (`cluster/engine.py`). Actors request almost no CPU, so that those of a lost node fit
+on the remaining nodes.
 """
 
 import contextlib
@@ -20,27 +20,27 @@ from novikoff import __version__
 from novikoff.cluster.engine import MakeWorker
 from novikoff.cluster.shards import Shard
 
-# Enough that an actor goes to no node without processors, such as a head that is to do nothing else.
+# Enough that no actor is placed on a node without CPUs, such as a head that is to do nothing else.
 PROCESSOR = 0.001
 
-# Arrays up to this size go with the call; larger ones, and all other objects, are put where all actors of
-# a node can see them.
+# Arrays up to this size go with the call; larger ones, and all other objects, go where all actors of a node can read
+# them.
 SMALL_BYTES = 1 << 14
 
-# How often a call whose answer was lost with a node is made again.
+# How often a call whose answer was lost with a node is repeated.
 MOST_TRIES = 100
 
 
-# What an address of a cluster may be.
+# The forms of a cluster's address.
 ADDRESSES = ("here", "auto", "HOST:PORT", "ray://HOST:PORT")
 HOST_AND_PORT = re.compile(r"(?:ray://)?(\[[0-9A-Fa-f:.%]+\]|[\w.-]+):([0-9]{1,5})")
 
-# Ray itself would wait minutes for a head that is not there.
+# Ray itself would wait minutes for an unreachable head.
 SECONDS_TO_REACH = 10
 
 
 def host_and_port(address: str) -> tuple[str, int] | None:
-    """Where the head of a cluster listens, if the address says it; anything else is refused, without asking Ray.
+    """Return where the head of a cluster listens, if the address names it; refuse any other, without asking Ray.
 
     >>> host_and_port("head:6379"), host_and_port("ray://[::1]:10001"), host_and_port("auto")
     (('head', 6379), ('::1', 10001), None)
@@ -77,7 +77,7 @@ class Ray:
 
     @property
     def restarted(self) -> int:
-        """How many actors have died so far, and were started again."""
+        """How many actors have died and been restarted so far."""
         return sum(len(lives) - 1 for lives in self._seen.values())
 
     def start(self, make: MakeWorker, shards: Sequence[Shard]) -> None:
@@ -122,14 +122,14 @@ class Ray:
     # -- asking -------------------------------------------------------------------------------------------------------
 
     def _place(self, number: int) -> int:
-        """Which actor has a shard."""
+        """Return the actor that has a shard."""
         return number % len(self._actors)
 
     def _ask(self, number: int, method: str, handed: list[Any]) -> Any:
         return self._actors[self._place(number)].call.remote(method, number, *handed)
 
     def _answer(self, ray: Any, number: int, method: str, handed: list[Any], ref: Any) -> Any:
-        """What an actor answers. An answer that is lost with its node is asked for again."""
+        """Return what an actor answers; repeat a call whose answer was lost with its node."""
         for left in reversed(range(MOST_TRIES)):
             try:
                 with _plain_errors(ray):
@@ -167,7 +167,7 @@ class Ray:
         self._is_ours = True
 
     def _reach(self) -> None:
-        """See that somebody listens at the address, before Ray waits for it."""
+        """Check that the address accepts connections, before Ray waits for it."""
         if self._head is not None:
             try:
                 socket.create_connection(self._head, timeout=SECONDS_TO_REACH).close()
@@ -175,18 +175,18 @@ class Ray:
                 raise ConnectionError(error.strerror or str(error)) from None
 
     def _places(self, ray: Any, n_shards: int) -> list[str]:
-        """A node for every actor: as many actors as processors, and no more than shards."""
+        """Return a node for every actor: as many actors as processors, and no more than shards."""
         nodes = [(node["NodeID"], node["Resources"].get("CPU", 0.0)) for node in ray.nodes() if node["Alive"]]
         room = [node for node, processors in sorted(nodes) for _ in range(int(processors))]
         if not room:
             raise ValueError(f"the cluster at {self.address} has no processors; add a node")
         wanted = min(self.workers or len(room), n_shards)
-        # Deal them out so that few actors are on different nodes.
+        # Take the nodes in turn, so that even a few actors are on different ones.
         nodes_first = sorted(range(len(room)), key=lambda i: (room[:i].count(room[i]), room[i]))
         return [room[nodes_first[i % len(room)]] for i in range(wanted)]
 
     def _check_versions(self, ray: Any) -> None:
-        """Refuse a node whose programs are others than ours: nobody could promise the same bits."""
+        """Refuse a node with other versions than ours: the same bits could not be guaranteed."""
         ours = versions()
         for node, theirs in ray.get([actor.about.remote() for actor in self._actors]):
             for name, version in theirs.items():
@@ -198,7 +198,7 @@ class Ray:
 
 
 def versions() -> dict[str, str]:
-    """What must be the same on all machines."""
+    """Return the versions that must be the same on all machines."""
     import numba
     import ray
 
@@ -213,15 +213,15 @@ class _Actor:
     def __init__(self, make: MakeWorker, shards: dict[int, Shard]) -> None:
         import pyarrow
 
-        pyarrow.set_cpu_count(1)  # an actor has one processor; Arrow would take the others' as well
+        pyarrow.set_cpu_count(1)  # an actor has one CPU; Arrow would use the others' as well
         self._workers = {number: make(number, shard) for number, shard in shards.items()}
 
     def call(self, method: str, number: int, *args: Any) -> tuple[str, Any]:
-        """Which life of the actor this is, and what a shard answers."""
+        """Return which incarnation of the actor this is, and what a shard answers."""
         return f"{platform.node()} {os.getpid()}", getattr(self._workers[number], method)(*args)
 
     def about(self) -> tuple[str, dict[str, str]]:
-        """Where this is, and with which programs."""
+        """Return the node, and its versions."""
         return platform.node(), versions()
 
     def close(self) -> None:
@@ -230,7 +230,7 @@ class _Actor:
 
 
 def _is_small(value: Any) -> bool:
-    """Whether a value is best sent along with a call."""
+    """Whether it is best to send a value along with a call."""
     if isinstance(value, np.ndarray):
         return value.nbytes <= SMALL_BYTES and value.dtype.kind != "O"
     return value is None or type(value) in (bool, int, float)
@@ -238,7 +238,7 @@ def _is_small(value: Any) -> bool:
 
 @contextlib.contextmanager
 def _plain_errors(ray: Any) -> Iterator[None]:
-    """Let what a worker raises be what it is, without the traceback of another machine."""
+    """Raise what a worker raises as it is, without the traceback of another machine."""
     try:
         yield
     except ray.exceptions.RayTaskError as error:

@@ -28,11 +28,11 @@ class PredictedRows:
 
 @dataclass(frozen=True, eq=False)
 class ErrorCounts:
-    """How many rows a model gets wrong. `confusion` counts, for every label, what it was taken for.
+    """How many rows a model gets wrong. `confusion` counts, for every label, the predicted ones.
 
-    `labels` are the classes of the model, in its order, and then all other labels of the rows. `unseen` and
-    `missing` count, by column, the values that training did not have, or did not lack. `auc` is the area under the ROC
-    curve of two classes.
+    `labels` are the classes of the model, in its order, and then all other labels of the rows. `unseen` and `missing`
+    count, by column, the values that were not seen, or not missing, in training. `auc` is the area under the ROC curve
+    of two classes.
     """
 
     rows: int
@@ -59,9 +59,9 @@ def predict(
     format: str | None = None,
     shard_bytes: int = SHARD_BYTES,
 ) -> PredictedRows:
-    """What a `Perceptron` predicts for all rows of a source, as `cluster.fit` takes it.
+    """Predict all rows of a source, as `cluster.fit` takes it, with a `Perceptron`.
 
-    The indices of svmlight text begin where those of the text began that the model was learned from.
+    The indices of svmlight text begin where they began in training.
     """
     plain = _plain(model)
     parts = _on_shards(plain, source, engine, format, shard_bytes, None)
@@ -78,7 +78,7 @@ def score(
     format: str | None = None,
     shard_bytes: int = SHARD_BYTES,
 ) -> ErrorCounts:
-    """How many rows of a source a `Perceptron` gets wrong; the `label` is that of training, unless it is named."""
+    """Count the rows of a source that a `Perceptron` gets wrong; the `label` is that of training, unless named."""
     plain = _plain(model)
     label = label or getattr(source, "label", None) or plain.parameters.get("label")
     if plain.takes_a_table and label is None:
@@ -94,7 +94,7 @@ def score(
 
 
 def _plain(model: Any) -> Classifier:
-    """The model without scikit-learn, and without what it has prepared to predict."""
+    """Return the model without scikit-learn, and without what it has prepared to predict."""
     return replace(model.to_model() if hasattr(model, "to_model") else model)
 
 
@@ -105,7 +105,7 @@ def _unknown(parts: Sequence[Any]) -> tuple[Counter[str], Counter[str]]:
 def _on_shards(
     model: Classifier, source: Any, engine: Engine | None, format: str | None, shard_bytes: int, label: str | None
 ) -> list[Any]:
-    """What all shards predict; with the label, and not None, how often which label was taken for which."""
+    """Return what all shards predict; with a `label` that is not None, their confusion counts."""
     shards = shards_of(source, format=format, shard_bytes=shard_bytes)
     check_kind(model, shards)
     engine = engine or Local()
@@ -120,7 +120,7 @@ def _on_shards(
 
 
 def check_kind(model: Classifier, shards: Sequence[Shard]) -> None:
-    """Refuse numbers where a model needs a table, and the other way round."""
+    """Refuse numbers where a model needs a table, and vice versa."""
     if shards[0].is_table and not model.takes_a_table:
         raise ValueError(f"{shards[0].name} is a table, but the model was learned from numbers without names")
     if not shards[0].is_table and model.takes_a_table:
@@ -131,14 +131,14 @@ def check_kind(model: Classifier, shards: Sequence[Shard]) -> None:
 
 
 def type_of_label(worker: Worker, _: Any, label: str) -> dict[str, str]:
-    """The type of the column of labels."""
+    """Return the type of the label column."""
     return {label: worker.shard.reader(label, {label: None}).column_types[label]}
 
 
 def decided(worker: Worker, _: Any, model: Classifier, label: str | None, types: Mapping[str, str] | None) -> Any:
-    """The places of the predicted labels and the scores, or how often which label was taken for which.
+    """Return the indices of the predicted labels and the scores, or the confusion counts.
 
-    Behind them the values, by column, that training did not have, or did not lack.
+    After them, by column, the values that were not seen, or not missing, in training.
     """
     places, scores, pairs = [], [], Counter[tuple[Any, Any]]()
     curve = RocScores(model.classes.tolist())

@@ -1,9 +1,9 @@
-"""Certificates of data on many machines: the plane goes to the shards, and each answers with its worst rows.
+"""Certificates of data on many machines: the hyperplane goes to the shards, and each returns its worst rows.
 
 The search is that of one machine (`prove/separable/search/working_set.py`); only its passes over all rows are made by
-the shards. The most urgent rows of all are among the most urgent of each, so the driver joins their answers by urgency
-and number, and what a shard proves of all its rows is proved of all rows when every shard has done so. The fingerprint
-is one SHA-256 of all rows in order, as on one machine, and so is the check: they pass by the driver, block by block.
+the shards. The most urgent rows of all are among the most urgent of each, so the driver merges their answers by urgency
+and number, and a claim is proved of all rows when every shard has proved it of its own. The fingerprint is one SHA-256
+of all rows in order, as on one machine, and so is the check: the rows pass through the driver, block by block.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -47,10 +47,10 @@ def certify(
 ) -> Certificate:
     """Are the rows of all shards linearly separable, with what margin, and why?
 
-    The certificate says of the rows what `novikoff.certify` says of them on one machine, and is checked by the same
-    `check`. `source`, `engine` and `reading`, such as `label`, `encoding` or `shard_bytes`, are those of `cluster.fit`;
-    `fit_intercept`, `tolerance` and `time_limit` are those of `novikoff.certify`. Which estimates are infinite tells
-    `cluster.existence`.
+    The certificate states what `novikoff.certify` states on one machine, and is checked by the same `check`. `source`,
+    `engine` and `reading`, such as `label`, `encoding` or `shard_bytes`, are those of `cluster.fit`; `fit_intercept`,
+    `tolerance` and `time_limit` are those of `novikoff.certify`. `cluster.existence` reports which estimates are
+    infinite.
     """
     check_parameters(tolerance, time_limit)
     with started(engine or Local(), source, Reading(**reading)) as cluster:
@@ -59,7 +59,7 @@ def certify(
 
 
 def certify_cluster(cluster: Cluster, **options: Any) -> Certificate:
-    """The certificate of shards that have agreed; the options are those of `certify_examples`."""
+    """Return the certificate of shards that have agreed; the options are those of `certify_examples`."""
     data, fit_intercept = on_shards(cluster), cluster.agreed.terms.fit_intercept
     passes = OnShards(cluster)
     return certify_examples(data.examples, fit_intercept=fit_intercept, data=data, passes=passes, **options)
@@ -76,7 +76,7 @@ def check(
     """Prove a certificate again from the rows of all shards; `CertificateError` names what differs.
 
     `reading` are `format`, `zero_based`, `shard_bytes` and `cache_folder` of `cluster.fit`; the certificate has the
-    rest. One about a formula that has more than names of columns needs the same `formula` again.
+    rest. For a formula with more than names of columns, pass the same `formula` again.
     """
     how = Reading(**reading)
     if isinstance(certificate, Existence):
@@ -108,7 +108,7 @@ def check(
 
 @dataclass(frozen=True, eq=False)
 class ShardedExamples(Examples):
-    """Examples of which the driver knows how many there are, and can have some."""
+    """Examples of which the driver knows the number, and can fetch some."""
 
     cluster: Cluster | None = None
 
@@ -121,7 +121,7 @@ class ShardedExamples(Examples):
 
 
 def on_shards(cluster: Cluster) -> "ShardedBlocks":
-    """The rows of all shards, as proofs want to know them."""
+    """Return the rows of all shards, as proofs use them."""
     agreed = cluster.agreed
     examples = ShardedExamples(
         [],
@@ -142,7 +142,7 @@ def on_shards(cluster: Cluster) -> "ShardedBlocks":
 
 @dataclass(frozen=True, eq=False)
 class Here:
-    """What a shard has to be told to see its rows as points among all: one row of each class, and the subject."""
+    """What a shard needs to see its rows as points among all: one row of each class, and the subject."""
 
     fit_intercept: bool
     one_of_each: tuple[Rows, NDArray[Any]] | None
@@ -158,17 +158,17 @@ class Here:
 
 @dataclass(frozen=True, eq=False)
 class ShardedBlocks(InBlocks):
-    """Points in shards, which are asked for what is true of all points."""
+    """Points in shards, which are queried for what is true of all points."""
 
     cluster: Cluster
 
     def ask(self, function: Callable[..., Any], *args: Any, on: Sequence[int] | None = None) -> list[Any]:
-        """What a function of a worker finds out on every shard."""
+        """Call a function of a worker on every shard; return the results."""
         return self.cluster.call("apply", function, *args, on=on)
 
     @cached_property
     def _facts(self) -> tuple[Subject, Fraction]:
-        """The fingerprint is taken here, of one block after the other; the rest is asked of all shards."""
+        """Compute the fingerprint here, block by block, and the rest on all shards."""
         numbers, about = range(len(self.cluster.shards)), self.about
         digest = Fingerprint(header(**about))
         for number, n_blocks in enumerate(self.ask(number_of_blocks)):
@@ -190,7 +190,7 @@ class ShardedBlocks(InBlocks):
 
     @cached_property
     def here(self) -> Any:
-        """What shards are told, as the engine shares it."""
+        """What shards need (`Here`), as the engine shares it."""
         told = Here(self.fit_intercept, self.one_of_each if self.problem.has_rivals else None, self._facts)
         return self.cluster.engine.share(told)
 
@@ -230,40 +230,39 @@ class OnShards(Passes):
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# What shards find out
-# ---------------------------------------------------------------------------------------------------------------------
+# Functions that run on shards
 
 
 def number_of_blocks(worker: Worker, agreed: Agreement) -> int:
-    """In how many blocks the shard has its rows."""
+    """Return the number of blocks in which the shard has its rows."""
     return worker.examples(agreed).n_blocks
 
 
 def rows_of_block(worker: Worker, agreed: Agreement, number: int) -> Rows:
-    """The rows of a block of this shard."""
+    """Return the rows of a block of this shard."""
     return worker.examples(agreed).block(number).rows
 
 
 def places_of_labels(worker: Worker, agreed: Agreement) -> NDArray[Any]:
-    """The place of every label among the classes."""
+    """Return the index of every label among the classes."""
     examples = worker.examples(agreed)
     places = np.concatenate([examples.places_of(block.labels) for block in examples.blocks()])
     return places.astype(np.min_scalar_type(len(agreed.classes)))
 
 
 def longest_row(worker: Worker, agreed: Agreement, fit_intercept: bool) -> Fraction:
-    """R^2 of this shard, exactly."""
+    """Return R^2 of this shard, exactly."""
     blocks = InBlocks(worker.examples(agreed), fit_intercept).blocks()
     return max(radius_square(matrix_of(block.rows), fit_intercept) for block in blocks)
 
 
 def first_rows(worker: Worker, agreed: Agreement) -> Numbers:
-    """The first row of every class in this shard, by its number among all."""
+    """Return the first row of every class in this shard, by its number among all."""
     return int(agreed.starts[worker.number]) + InBlocks(worker.examples(agreed), True).first_of_each
 
 
 def rows_of_classes(worker: Worker, agreed: Agreement, places: Sequence[int]) -> Numbers:
-    """The rows of some classes in this shard, by their numbers among all."""
+    """Return the rows of some classes in this shard, by their numbers among all."""
     return int(agreed.starts[worker.number]) + InBlocks(worker.examples(agreed), True).rows_of(places)
 
 
@@ -276,7 +275,7 @@ def contradicting(
     known: Contents,
     most: int,
 ) -> tuple[Subset | None, Fraction | None]:
-    """The rows of this shard that contradict claims, the most urgent ones, and the margin of the plane."""
+    """Return the most urgent rows of this shard that contradict claims, and the margin of the hyperplane."""
     start = int(agreed.starts[worker.number])
     worst, smallest = look_at(here.blocks(worker, agreed), claims, numbers - start, known, most)
     rows = worst.rows()
@@ -285,7 +284,7 @@ def contradicting(
 
 
 def of_points(worker: Worker, agreed: Agreement, here: Here, method: str, *args: Any) -> Any:
-    """What a method of the points of this shard returns."""
+    """Call a method of the points of this shard."""
     return getattr(here.blocks(worker, agreed), method)(*args)
 
 

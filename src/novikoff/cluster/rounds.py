@@ -1,17 +1,17 @@
 """Rounds: all shards learn an epoch from common weights, or one after the other from the weights of the one before.
 
-Both are learners in the sense of `learn/epochs.py`, whose loop, limits and reasons to stop are those of all, and
-`Shards` is a space in the sense of `learn/fit.py`: a cluster has the examples.
+Both are learners in the sense of `learn/epochs.py`, with the loop, limits and stop reasons of all, and
+`Shards` is a space in the sense of `learn/fit.py`, whose examples are in a cluster.
 
 Where shards learn at once, shard i changes the common weights w by d_i, with k_i mistakes, and the changes are mixed.
 *Uniform* mixing (McDonald, Hall, Mann 2010) adds their mean. *Adaptive* mixing adds as much of their sum D as the proof
-allows: eta D, with the largest eta of at most 1 that keeps ||w||^2 <= R^2 K. Either way a mistake counts by its share,
-1/S or eta, and K is the sum of all that count. By convexity, or by the choice of eta, ||w||^2 <= R^2 K stays true;
+allows: eta D, with the largest eta of at most 1 that keeps ||w||^2 <= R^2 K. Either way a mistake counts with a factor,
+1/S or eta, and K is the sum of these. By convexity, or by the choice of eta, ||w||^2 <= R^2 K stays true;
 every unit vector u that separates with margin gamma has <w, u> >= K gamma; and so
 
     K gamma <= <w, u> <= ||w|| <= sqrt(K) R,    that is    K <= (R/gamma)^2    and    gamma <= ||w||/K.
 
-With a lead tau, k counts updates, mistakes and narrow ones, and (1 + 2 tau) R^2 takes the place of R^2.
+With a lead tau, k counts updates, on mistakes and narrow examples, and (1 + 2 tau) R^2 takes the place of R^2.
 """
 
 import math
@@ -51,11 +51,11 @@ class Mixture:
 
     @property
     def updates_at_least(self) -> int:
-        """A number of updates with ||w||^2 <= R^2 times it, in spite of rounding."""
+        """Return a number of updates with ||w||^2 <= R^2 times it, in spite of rounding."""
         return math.ceil(self.counted) + 1
 
     def with_changes(self, changes: Sequence[Floats], made: Sequence[int], square: float, mixing: Mixing) -> "Mixture":
-        """The weights after a round; no update adds more than `square` to ||w||^2."""
+        """Return the weights after a round; no update adds more than `square` to ||w||^2."""
         total = np.zeros_like(self.weights)
         for change in changes:  # in the order of the shards: sums of floats depend on it
             total += change
@@ -69,7 +69,7 @@ class Mixture:
         return replace(self, weights=weights, counted=counted, updates=self.updates + k, moved=moved)
 
     def _moves(self, made: Sequence[int], square: float, n_shards: int) -> float:
-        """How much a round may have moved the weights by rounding.
+        """Return how much rounding may have moved the weights in a round.
 
         The weights of a shard are never longer than sqrt(K + k_i) R. Each of its k_i additions rounds them by at most u
         times that, and so do the difference, each addition of the sum, its scaling and the last addition.
@@ -80,7 +80,7 @@ class Mixture:
 
 
 def largest_step(w: Floats, change: Floats, counted: Fraction, k: int, square: float, n_shards: int) -> float:
-    """The largest eta of at most 1 with ||w + eta D||^2 <= R^2 (K + eta k), rounded down; never below 1/S.
+    """Return the largest eta of at most 1 with ||w + eta D||^2 <= R^2 (K + eta k), rounded down; never below 1/S.
 
     It is the larger root of ||D||^2 eta^2 + (2 w D - R^2 k) eta + (||w||^2 - R^2 K) = 0. The coefficients are rounded
     up, which makes the root smaller. As ||w + D/S||^2 <= R^2 (K + k/S) by convexity, 1/S is always small enough.
@@ -105,7 +105,7 @@ def largest_step(w: Floats, change: Floats, counted: Fraction, k: int, square: f
 
 
 def _product_up(a: Floats, b: Floats) -> float:
-    """A number not below the sum of the products; added up without BLAS, whose order depends on the machine."""
+    """Return an upper bound of the sum of the products; added without BLAS, whose order depends on the machine."""
     products = (a * b).ravel()
     slack = (len(products) + 3) * UNIT_ROUNDOFF * float(np.abs(products).sum())
     return up(float(products.sum()) + up(slack)) if slack else 0.0
@@ -115,7 +115,7 @@ def _product_up(a: Floats, b: Floats) -> float:
 class Shards(Space):
     """The space of a sharded perceptron. `after` is called after every round, and `take_up` before the first.
 
-    A trial, by which a lead is chosen, is not shown, and leaves no checkpoint: who was killed in it begins anew.
+    A trial, by which a lead is chosen, is not shown and writes no checkpoint: a run killed in it starts over.
     """
 
     mixing: Mixing = "uniform"
@@ -128,7 +128,7 @@ class Shards(Space):
 
     @property
     def shards(self) -> int:
-        """Of how many learners the weights are mixed."""
+        """How many learners' weights are mixed."""
         return 1 if self.mixing == "none" or self.whole is None else len(self.whole.shards)
 
     def learner(self, examples: Cluster, options: Options, start: Any = None) -> "Rounds":
@@ -149,7 +149,7 @@ class Shards(Space):
 
 @dataclass
 class Rounds(Learner):
-    """What both have: the history, the mistakes of every round, and what is called after each."""
+    """What both kinds of rounds have: the history, the mistakes of every round, and the callback after each."""
 
     cluster: Cluster
     how: Learning
@@ -196,7 +196,7 @@ class MixedRounds(Rounds):
         self.summed = np.zeros_like(self.history.weights)
 
     def learn(self, watch: Watch) -> Stopped | None:
-        """A round, and what it adds to the weights."""
+        """Learn a round, and add its mixture to the weights."""
         if self.epochs.cycle is not None:
             return Stopped.CYCLE
         began = time.monotonic()
@@ -217,7 +217,7 @@ class MixedRounds(Rounds):
         return Stopped.CYCLE if self.epochs.cycle is not None else None
 
     def _changes(self, *, number: int | None = None, record: bool = False) -> list[Change]:
-        """What all shards learn in the next round; in that of a number, once more."""
+        """Return what all shards learn in the next round; with a number, repeat that round."""
         number = self.epochs.steps // self.epochs.n_rows if number is None else number
         mixture = self.mixture
         return self.cluster.call("learn", self.shared, mixture.weights, mixture.updates_at_least, number, record)
@@ -230,16 +230,16 @@ class MixedRounds(Rounds):
         self.remember()
 
     def remember(self) -> None:
-        """Let the history know what the mixture is."""
+        """Update the history from the mixture."""
         mixture = self.mixture
         self.history.weights, self.history.mistakes = mixture.weights, mixture.updates - self.history.narrow
         fewer = mixture.updates - mixture.counted
         self.history.mixed = Mixed(float(fewer) if float(fewer) >= fewer else up(float(fewer)), mixture.moved)
 
     def _cancelled(self) -> Cycle | None:
-        """The mistakes of the round that has just changed nothing, if they cancel without rounding: an obstruction.
+        """Return the mistakes of the round that has just changed nothing, if they cancel exactly: an obstruction.
 
-        The weights are as they were, and a round is a function of these, so it can be asked for again, with its rows.
+        The weights are unchanged, and a round is a function of them, so it can be repeated, recording its rows.
         """
         done = self.epochs.begun
         counted = CountedRows.of(self.cluster, self.history)  # type: ignore[arg-type]
@@ -252,7 +252,7 @@ class MixedRounds(Rounds):
         return counted.cancelled(done - 1, done, Watch())
 
     def settle(self) -> None:
-        """Have the average as a memory has it."""
+        """Store the average in the form that a memory has."""
         self.history.drift = self.history.examples * self.history.weights - self.summed
 
     def counts(self, readout: Readout, stopped: Stopped) -> dict[str, Any]:

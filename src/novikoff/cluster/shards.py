@@ -1,8 +1,8 @@
 """The logical shards of a data set: files, row groups of Parquet files, and ranges of bytes in files of lines.
 
-They follow from the files alone, never from the number of workers, so that the same data give the same bits on one
-machine and on a hundred. A CSV file is one shard, because only a reader that begins at its start knows which line ends
-are inside of quotes; so is a compressed file.
+They depend on the files alone, never on the number of workers, so that the same data give the same bits on one machine
+and on a hundred. A CSV file is one shard, because only a reader that begins at its start knows which line ends are
+inside quotes; so is a compressed file.
 """
 
 import itertools
@@ -20,11 +20,11 @@ from novikoff.data.streams import STANDARD_INPUT, FileSource, Stamp, TableForm, 
 if TYPE_CHECKING:
     from novikoff.data.svmlight import ZeroBased
 
-# About so many bytes of a file make a shard, and so many rows of a table in the memory of a cluster.
+# The approximate size of a shard: bytes of a file, or of the rows of a table in the memory of a cluster.
 SHARD_BYTES = 1 << 26
 SHARD_ROWS = 1 << 18
 
-# Lines that end where they seem to end.
+# Formats in which a line end is never quoted.
 CUT_BY_BYTES = ("jsonl", "svmlight")
 
 
@@ -32,7 +32,7 @@ CUT_BY_BYTES = ("jsonl", "svmlight")
 class FileShard:
     """A file, or a part of one, as it was when the work began.
 
-    `rows_before` says how many rows of the data set come before it, where its files know that.
+    `rows_before` is the number of rows of the data set before it, where its files record that.
     """
 
     file: str
@@ -58,7 +58,7 @@ class FileShard:
     def reader(
         self, label: str | None, types: Mapping[str, str | None] | None = None, zero_based: "ZeroBased" = "auto"
     ) -> Reader:
-        """What reads it."""
+        """Return its reader."""
         self.check_unchanged()
         if not self.is_table:
             return replace(read(self.file, format=self.format, zero_based=zero_based), parts=(self.part,))
@@ -103,7 +103,7 @@ Shard = FileShard | TableShard
 
 
 def shards_of(source: Any, *, format: str | None = None, shard_bytes: int = SHARD_BYTES) -> list[Shard]:
-    """The shards of files (a path, a pattern, a list of them, or a reader of them), or of a `ray.data.Dataset`.
+    """Return the shards of files (a path, a pattern, a list of them, or a reader of them), or of a `ray.data.Dataset`.
 
     They are in the order of the data.
     """
@@ -130,7 +130,7 @@ def shards_of(source: Any, *, format: str | None = None, shard_bytes: int = SHAR
 
 
 def _shards_of_dataset(dataset: Any, shard_rows: int) -> Iterator[TableShard]:
-    """Shards of about as many rows, however many blocks the data set has, which depends on the cluster."""
+    """Yield shards of about as many rows, whatever the blocks of the data set, which depend on the cluster."""
     if not dataset.context.execution_options.preserve_order:
         raise ValueError(
             "the data set does not keep the order of its rows, so that no two runs would see the same; before it is "
@@ -159,7 +159,7 @@ def _rows_of(table: Any) -> int:
 
 
 def _parts(file: str, format: str, shard_bytes: int) -> list[tuple[tuple[int, int] | None, int | None]]:
-    """The parts of a file, and how many rows each has, if that is known."""
+    """Return the parts of a file, and how many rows each has, if that is known."""
     if format == "parquet":
         groups = row_groups(FileSource(file, file, format))
         ends = even_ends([size for size, _ in groups], shard_bytes)
@@ -175,7 +175,7 @@ def _parts(file: str, format: str, shard_bytes: int) -> list[tuple[tuple[int, in
 
 
 def even_ends(sizes: Sequence[int], most: int) -> list[int]:
-    """Where to cut a sequence so that parts are about even, and of about `most` at most, if its pieces are.
+    """Return where to cut a sequence so that parts are about even, and about `most` at most, if its pieces are.
 
     >>> even_ends([5, 5, 5, 5], 10), even_ends([5, 5], 100), even_ends([50, 50], 10)
     ([0, 2, 4], [0, 2], [0, 1, 2])

@@ -1,9 +1,9 @@
-"""What shards have to agree on before anything is learned: columns, their types, categories and scaling, and indices.
+"""What shards must agree on before learning: columns, their types, categories and scaling, and indices.
 
-Each shard looks at its own records, and the driver joins what they found, in the order of the shards, to the encoding
+Each shard surveys its own records, and the driver merges the results, in the order of the shards, into the encoding
 that one machine gets from the same records, bit for bit. Sums of floats depend on where runs of additions begin
-(`features/numeric.py`), so a shard is told how many values of a column come before its own. What it was told wrongly,
-because nobody knew yet, it is asked again; so is a shard whose columns have other types than those of all.
+(`features/numeric.py`), so a shard gets the number of values of a column before its own. If that number was wrong,
+because it was not known yet, the shard is surveyed again; so is one whose columns have other types than those of all.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,15 +18,15 @@ from novikoff.features.gather import Column, gather
 from novikoff.features.numeric import Runs
 from novikoff.features.scaling import RUN, TableScale
 
-# Types that can be told to a reader. Others, such as dates, are ignored, or refused where they are read.
+# Types that a reader can be given. Others, such as dates, are ignored, or refused where they are read.
 PLAIN = ("null", "int64", "uint64", "double", "bool", "string")
 
 
 @dataclass(frozen=True)
 class SurveyQuery:
-    """What a shard is asked: what each column is wanted to be, its type, and how many of its values come before.
+    """A query to a shard: the role and the type of each column, and how many of its values come before.
 
-    Without `column_roles` only types are wanted, as the encoding is known.
+    Without `column_roles` only types are requested, as the encoding is known.
     """
 
     label: str | None
@@ -37,7 +37,7 @@ class SurveyQuery:
 
 @dataclass(frozen=True)
 class Surveyed:
-    """What a shard answers: its columns, its rows, and the types of its columns, the label's too."""
+    """The answer of a shard: its columns, its rows, and the types of its columns, the label's too."""
 
     columns: dict[str, Column]
     n_rows: int
@@ -45,7 +45,7 @@ class Surveyed:
 
 
 def survey(number: int, shard: Shard, query: SurveyQuery) -> Surveyed:
-    """Look at all records of a shard."""
+    """Survey all records of a shard."""
     reader: Any = shard.reader(query.label, query.types)
     if query.column_roles is None:
         return Surveyed({}, 0, reader.column_types)
@@ -64,7 +64,7 @@ def agree_on_tables(
     encoding: Encoding | None = None,
     scale: TableScale = "mixed",
 ) -> tuple[Encoding, dict[str, str]]:
-    """How columns of all shards become numbers, and their types; an encoding that is given is kept."""
+    """Return how columns of all shards become numbers, and their types; a given encoding is kept."""
     query = SurveyQuery(label, None if encoding is not None else column_roles)
     found: list[Surveyed] = engine.call("survey", query)
     types = joined_types(shards, [part.types for part in found])
@@ -85,7 +85,7 @@ def _asked_again(engine: Engine, found: list[Surveyed], which: list[int], query:
     if not which:
         return found
     again = dict(zip(which, engine.call("survey", query, on=which), strict=True))
-    # Columns of types that cannot be told were not read again; all that is known of them is that they are ignored.
+    # Columns of types that a reader cannot be given were not read again; all that is known is that they are ignored.
     return [
         part if i not in again else replace(again[i], columns={**part.columns, **again[i].columns})
         for i, part in enumerate(found)
@@ -93,7 +93,7 @@ def _asked_again(engine: Engine, found: list[Surveyed], which: list[int], query:
 
 
 def joined_types(shards: Sequence[Shard], found: Sequence[Mapping[str, str]]) -> dict[str, str]:
-    """The types that hold the values of all shards, which have the same columns; JSON lines may lack any key."""
+    """Return types that hold the values of all shards, which have the same columns; JSON lines may lack any key."""
     import pyarrow as pa
 
     as_text = all(shard.format in ("csv", "tsv") for shard in shards)
@@ -119,7 +119,7 @@ def _differs(part: Surveyed, types: Mapping[str, str]) -> bool:
 
 
 def _values_before(found: Sequence[Surveyed]) -> list[dict[str, int]]:
-    """How many numbers of each column come before those of a shard."""
+    """Return how many numbers of each column come before those of a shard."""
     before, total = list[dict[str, int]](), dict[str, int]()
     for part in found:
         before.append(dict(total))
@@ -138,7 +138,7 @@ def _began_right(part: Surveyed, before: Mapping[str, int]) -> bool:
 
 
 def _joined(found: Sequence[Surveyed], column_roles: Mapping[str, Sequence[str]], scale: TableScale) -> Encoding:
-    """The encoding of all shards."""
+    """Return the encoding of all shards."""
     asked, n_rows, columns = asked_for(column_roles), 0, dict[str, Column]()
     for part in found:
         for name in part.columns:

@@ -1,8 +1,8 @@
-"""A worker: one shard, and all that is asked of it.
+"""A worker: one shard, and the methods that run on it.
 
-A worker keeps nothing that could not be made again from its shard: a cache of its examples on the disk of its node, and
-that is looked for by its name. So a worker that dies in the middle of a call, and is started again here or on another
-node, answers the same.
+A worker keeps nothing that could not be rebuilt from its shard: only a cache of its examples on the disk of its node,
+which is found by its name. So a worker that dies during a call, and is restarted here or on another node, answers the
+same.
 """
 
 import contextlib
@@ -45,7 +45,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Terms:
-    """How shards are read: the column of labels, the types of columns, how these become numbers, where indices begin.
+    """How shards are read: the label column, the types of columns, their encoding, where indices begin.
 
     `classes` are the labels, if they were named beforehand. The `token` of a run goes into the names of its caches.
     """
@@ -61,7 +61,7 @@ class Terms:
     digest: str = field(init=False)
 
     def __post_init__(self) -> None:
-        """Name what the caches hold here, once: a large encoding takes longer to write out than a shard to learn."""
+        """Name the content of the caches, once: a large encoding takes longer to write out than a shard to learn."""
         encoding = None if self.encoding is None else self.encoding.to_dict()
         classes = None if self.classes is None else self.classes.tolist()
         parts = (self.token, self.label, encoding, self.types, self.zero_based, classes, self.fit_intercept)
@@ -70,7 +70,7 @@ class Terms:
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """What is known of a shard once its examples are in the cache: `known` are its labels, by their codes."""
+    """What is known of a shard once its examples are cached: `known` are its labels, by their codes."""
 
     n_rows: int
     n_columns: int
@@ -83,7 +83,7 @@ class Prepared:
     rounded: str | None = None
 
     def counts_of(self, classes: NDArray[Any]) -> NDArray[np.int64]:
-        """How many rows each of the classes has."""
+        """Return how many rows each of the classes has."""
         counts = np.zeros(len(classes), dtype=np.int64)
         counts[np.searchsorted(classes, self.known)] = self.counts
         return counts
@@ -99,7 +99,7 @@ class Prepared:
 
 @dataclass(frozen=True, eq=False)
 class HeldPart:
-    """The rows that are held out, by their numbers among all, or all others.
+    """The held-out rows, by their numbers among all, or all others.
 
     `starts` has the number of the first row of every shard, and the number of all rows.
     """
@@ -109,21 +109,21 @@ class HeldPart:
     starts: NDArray[np.int64]
 
     def size(self, shard: int) -> int:
-        """How many rows of a shard are in the part."""
+        """Return how many rows of a shard are in the part."""
         first, stop = self.starts[shard : shard + 2].tolist()
         return int((self.held_out.which(first, stop - first) == self.wanted).sum())
 
     def of(self, examples: Examples, shard: int) -> Examples:
-        """Those of the examples of a shard, numbered from 0."""
+        """Return those of the examples of a shard, numbered from 0."""
         return examples.only(self.held_out, self.wanted, int(self.starts[shard]))
 
 
 @dataclass(frozen=True, eq=False)
 class Agreement:
-    """What all shards agree on: how they are read, the classes, the number of columns, and R^2, of all of them.
+    """What all shards agree on: how they are read, the classes, the number of columns, and R^2 of all of them.
 
-    `starts` has the number of the first row of every shard among all, and the number of all rows.
-    Of very many columns, `columns` are those that some row uses. With a `part`, only its rows count, and are numbered.
+    `starts` has the number of the first row of every shard among all, and the number of all rows. Of very many columns,
+    `columns` are those that some row uses. With a `part`, only its rows count, and are numbered.
     """
 
     terms: Terms
@@ -150,7 +150,7 @@ class Agreement:
         return hashlib.sha256(" ".join(part.fingerprint for part in self.prepared).encode()).hexdigest()
 
     def new_memory(self) -> LinearMemory:
-        """Nothing learned yet."""
+        """Return an empty memory."""
         constant = self.terms.fit_intercept
         return LinearMemory.empty(self.n_columns, len(self.classes), fit_intercept=constant, columns=self.columns)
 
@@ -170,7 +170,7 @@ class Change:
     """What a shard learned in a round: how the weights changed, the updates, how many of them were narrow, and the sum
     of the weights after each example.
 
-    `rows` and `rivals` are its updates in order, if they were asked for.
+    `rows` and `rivals` are its updates in order, if requested.
     """
 
     change: Floats
@@ -183,7 +183,7 @@ class Change:
 
 @dataclass(frozen=True, eq=False)
 class Passed:
-    """A memory after a shard has learned into it, when in its rows the updates were made, and why it ended early.
+    """A memory after a shard was learned, the rows and times of its updates, and why it ended early.
 
     `deciding` are the rows without which something else would have been learned: the updates, and with a lead those
     that made R longer.
@@ -199,7 +199,7 @@ class Passed:
 
 @dataclass
 class Worker:
-    """What a shard can be asked."""
+    """The methods that run on a shard."""
 
     number: int
     shard: Shard
@@ -215,11 +215,11 @@ class Worker:
         return bool(self.shard.reader(None).counts_from_zero)  # type: ignore[union-attr]
 
     def prepare(self, terms: Terms) -> Prepared:
-        """Have the examples of the shard as numbers in the cache."""
+        """Encode the examples of the shard into the cache."""
         return self._cached(terms)[1]
 
     def used_columns(self, terms: Terms) -> NDArray[np.int64]:
-        """The columns in which some row has an entry."""
+        """Return the columns in which some row has an entry."""
         cache = self._cached(terms)[0]
         return used_columns(cache[number][0] for number in range(len(cache)))
 
@@ -237,7 +237,7 @@ class Worker:
         return self._open[key]
 
     def _key(self, terms: Terms) -> str:
-        """A name that says which numbers are in the cache."""
+        """Return a name that identifies the numbers in the cache."""
         return hashlib.sha256(repr((terms.digest, self.shard)).encode()).hexdigest()
 
     def _write(self, path: Path, terms: Terms) -> Prepared:
@@ -267,7 +267,7 @@ class Worker:
         )
 
     def examples(self, agreed: Agreement) -> Examples:
-        """The examples of the shard, numbered from 0, among the columns and classes of all."""
+        """Return the examples of the shard, numbered from 0, among the columns and classes of all."""
         cache, prepared = self._cached(agreed.terms)
         expected = agreed.prepared[self.number].fingerprint
         if prepared.fingerprint != expected:
@@ -292,9 +292,9 @@ class Worker:
     def learn(
         self, agreed: Agreement, how: Learning, weights: Floats, updates: int, number: int, record: bool = False
     ) -> Change:
-        """An epoch from common weights, to whose ||w||^2 so many `updates` added, in the round of this number.
+        """Learn an epoch from common weights, to whose ||w||^2 so many `updates` added, in the round of this number.
 
-        A lead goes by the longest row of all shards.
+        A lead is relative to the longest row of all shards.
         """
         start = agreed.new_memory()
         start.weights, start.mistakes, start.longest = weights.copy(), updates, agreed.longest
@@ -314,7 +314,7 @@ class Worker:
         return replace(change, rows=agreed.starts[self.number] + made.rows, rivals=made.wrong)
 
     def go_on(self, agreed: Agreement, how: Learning, memory: LinearMemory, min_margin: float | None) -> Passed:
-        """An epoch from the memory of the shard before, in the order given."""
+        """Learn an epoch from the memory of the shard before, in the order given."""
         memory = memory.copy()
         space = LinearLearner(self.examples(agreed), memory, how.tie, None, 1, keep=True, lead=how.lead)
         stopped = space.learn(Watch(min_margin))
@@ -325,20 +325,20 @@ class Worker:
         return Passed(memory, made.times - space.began, first + made.rows, made.wrong, deciding, stopped)
 
     def errors(self, agreed: Agreement, memory: LinearMemory, readout: Readout) -> NDArray[np.uint8]:
-        """Which rows the read-out gets wrong, in bits."""
+        """Return which rows the read-out gets wrong, as bits."""
         examples, decided = self.examples(agreed), decider(memory, readout)
         wrong = (decided.classes(block.rows) != examples.places_of(block.labels) for block in examples.blocks())
         return np.packbits(np.concatenate([np.zeros(0, dtype=np.bool_), *wrong]))
 
     def take(self, agreed: Agreement, numbers: NDArray[np.int64]) -> Any:
-        """Those of some rows, by their numbers among all, that are in this shard; None if none is."""
+        """Return those of some rows, by their numbers among all, that are in this shard; None if none is."""
         first, last = np.searchsorted(numbers, agreed.starts[self.number : self.number + 2])
         if first == last:
             return None
         return self.examples(agreed).take(numbers[first:last] - agreed.starts[self.number])
 
     def apply(self, agreed: Agreement, function: Callable[..., Any], *args: Any) -> Any:
-        """What any other function finds out about the shard."""
+        """Call any other function on the shard."""
         return function(self, agreed, *args)
 
     # -- the end ------------------------------------------------------------------------------------------------------

@@ -1,9 +1,9 @@
-"""What a state of a model answers: predictions and why they are so, its record, its heaviest weights.
+"""The answers of a model's state: predictions and the reasons for them, its record, its largest weights.
 
 The last weights are the sum of the mistakes z_k, so a score is the sum of <z_k, x>. The average of the weights after
-each of n examples has z_k with the share (n - a_k)/n, where a_k examples came before it, and a mean with a half-life
-has another share (`novikoff.learn.online.weights`). Either way every mistake has its part in the lead of an answer over
-its rival, and the parts add up.
+each of n examples contains z_k with the factor (n - a_k)/n, where a_k examples came before it, and a mean with a
+half-life with another factor (`novikoff.learn.online.weights`). Either way every mistake contributes to the lead of an
+answer over its rival, and the contributions add up.
 """
 
 import heapq
@@ -34,7 +34,7 @@ MISTAKES_AT_ONCE = 500
 
 
 def predict(learner: OnlinePerceptron, x: Mapping[Any, Any]) -> tuple[Label | None, list[Score]]:
-    """The label that the read-out gives to an example, and its scores of all classes; of two, they are opposite."""
+    """Return the label that the read-out predicts, and its scores of all classes; of two, they are opposite."""
     decision = learner.decision_one(x)
     if isinstance(decision, dict):
         best = max(decision, key=decision.__getitem__)
@@ -46,10 +46,10 @@ def predict(learner: OnlinePerceptron, x: Mapping[Any, Any]) -> tuple[Label | No
 
 
 def to_remember(name: str, state: ModelState, x: Any, label: Label | None, scores: list[Score]) -> Prediction:
-    """What has to be remembered of a prediction, so that its label can be judged and its reasons be given."""
+    """Return what to store of a prediction, so that it can be judged by its label and explained later."""
     learner, served = state.learner, None
     if state.line.settings.judge == "served":
-        served = learner.serve_one(x)._replace(point=None)  # it stands beside
+        served = learner.serve_one(x)._replace(point=None)  # stored beside it
     own = [score.score for score in scores if score.label == label]
     others = [score for score in scores if score.label != label]
     rival = max(others, key=lambda score: score.score) if others else None
@@ -64,7 +64,7 @@ def to_remember(name: str, state: ModelState, x: Any, label: Label | None, score
 
 
 def about(name: str, state: ModelState) -> messages.About:
-    """How a model learns, and how far it is."""
+    """Return how a model learns, and how far it is."""
     learner = state.learner
     return messages.About(
         *(name, state.line.settings, state.seq, list(learner.classes), learner.examples, learner.mistakes),
@@ -74,7 +74,7 @@ def about(name: str, state: ModelState) -> messages.About:
 
 
 def record(state: ModelState, waiting: int, margin: float | None) -> messages.Record:
-    """What happened, and what it proves; with the bound for a margin, or for the largest that is not ruled out."""
+    """Return what happened and what it proves, with the bound for a margin, or for the largest not ruled out."""
     run, counts = state.learner.run, state.line.counts
     if margin is None and 0.0 < run.margin_at_most < math.inf:
         margin = run.margin_at_most
@@ -106,17 +106,17 @@ def record(state: ModelState, waiting: int, margin: float | None) -> messages.Re
 
 
 def mean_delay(line: LearnerLine) -> Fraction:
-    """tau: how many updates were learned between serving and learning, in the mean over all updates."""
+    """Return tau: the mean over all updates of how many were learned between serving and learning."""
     learner, judge = line.learner, line.settings.judge
     waited = learner.waited if judge == "served" else line.counts.waited
     return Fraction(waited, learner.updates) if learner.updates else Fraction(0)
 
 
 def bound(line: LearnerLine, margin: float) -> messages.Bound:
-    """How many updates there can be if some weights separate the stream with this margin, for both judges."""
+    """Return how many updates are possible if some weights separate the stream with this margin, for both judges."""
     learner = line.learner
     known: dict[str, Any] = {"n_classes": max(len(learner.classes), 2), "lead": learner.lead}
-    # No example so far may be as long as the margin asked for: then nothing was learned that it could bound.
+    # If no example so far is as long as the margin, nothing was learned that it could bound.
     is_possible = margin * margin <= learner.radius**2 * (1 if known["n_classes"] == 2 else 2)
     delays = (0, mean_delay(line))
     exact = [mistake_bound(learner.radius, margin, delay=d, **known) if is_possible else 0 for d in delays]
@@ -126,7 +126,7 @@ def bound(line: LearnerLine, margin: float) -> messages.Bound:
 
 
 def weights(state: ModelState, top: int) -> messages.HeaviestWeights:
-    """The weights of each class that are furthest from 0, the heaviest first."""
+    """Return the weights of each class that are furthest from 0, the largest first."""
     learner = state.learner
     labels = learner.classes if len(learner.classes) > 2 else learner.classes[1:] or (None,)
     classes = []
@@ -139,7 +139,7 @@ def weights(state: ModelState, top: int) -> messages.HeaviestWeights:
 
 
 def why(store: Store, model: int, state: ModelState, said: Prediction, top: int) -> Why:
-    """The features and the mistakes that decided a prediction, those that weigh most."""
+    """Return the features and the mistakes that contributed most to a prediction."""
     line = state.line if said.line == state.line.number else state_at(store, model, said.seq).line
     path = path_to(said.seq, rollbacks_of(store, model))
     x, given = _folded(said.x, said.point, line.settings), _folded(said.x, None, line.settings)
@@ -176,12 +176,12 @@ def _size(part: PastMistake | Contribution) -> float:
 
 
 def _folded(x: Mapping[str, Any], point: Mapping[str, float] | None, settings: Settings) -> dict[Any, float]:
-    """The example as it was scaled, if it was, with its constant."""
+    """Return the example as it was scaled, if it was, with its constant."""
     return {**as_numbers({**x, **(point or {})}), **({Intercept: 1.0} if settings.fit_intercept else {})}
 
 
 def _share(mistake: Mistake, said: Prediction, settings: Settings) -> float:
-    """How much of a mistake is in the weights that answered."""
+    """Return the fraction of a mistake that is in the weights that answered."""
     if said.readout == "last":
         return 1.0
     past: Average | Fading = Fading(settings.half_life) if said.readout == "recent" else Average()
@@ -189,7 +189,7 @@ def _share(mistake: Mistake, said: Prediction, settings: Settings) -> float:
 
 
 def _sign(mistake: Mistake, y: Label, said: Prediction) -> int:
-    """How often the mistake was added to the label that was answered, and subtracted from its rival."""
+    """Return how often the mistake was added to the predicted label, and subtracted from its rival."""
     other = mistake.rival
     if other is None:
         other = said.rival if y == said.label else said.label
@@ -197,7 +197,7 @@ def _sign(mistake: Mistake, y: Label, said: Prediction) -> int:
 
 
 def _examples(store: Store, model: int, line: LearnerLine, path: Path, upto: int) -> Iterator[tuple[Mistake, Example]]:
-    """The mistakes of a line up to an event, with their examples, as far as they are still in the log."""
+    """Yield the mistakes of a line up to an event, with their examples, as far as these are still in the log."""
     mistakes = [mistake for mistake in mistakes_of(store, model, line, path, 0)[0] if mistake.seq <= upto]
     for start in range(0, len(mistakes), MISTAKES_AT_ONCE):
         some = mistakes[start : start + MISTAKES_AT_ONCE]

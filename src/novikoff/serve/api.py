@@ -1,7 +1,7 @@
-"""The routes: what is asked of a service over HTTP, each a few lines.
+"""The routes of the HTTP API, each a few lines.
 
-Their table, and the types that check the requests, make the description of the API at /openapi.json. At /metrics are
-figures for a monitor, in the text format of Prometheus.
+/openapi.json is generated from their table and from the types that validate requests. /metrics has figures for a
+monitor, in the text format of Prometheus.
 """
 
 import os
@@ -25,11 +25,10 @@ TEXT = b"text/plain; version=0.0.4; charset=utf-8"
 
 
 class Route(NamedTuple):
-    """A method and a path, who answers, and what comes and goes. {name} in a path stands for one name.
+    """A method and a path, the handler, and the types of request and reply. {name} in a path stands for one name.
 
-    What answers is a method of the service, which is given the model or the names in the path, the body, the parameter
-    of the query and the idempotency key, as far as the route has them; or, where that is not enough, a function of the
-    call.
+    The handler is a method of the service, which gets the model or the names in the path, the body, the query parameter
+    and the idempotency key, as far as the route has them; or, where that is not enough, a function of the call.
     """
 
     method: str
@@ -38,10 +37,10 @@ class Route(NamedTuple):
     takes: Any = None
     gives: Any = None
     status: int = 200
-    many: bool = False  # also takes many, one a line
-    gives_many: bool = False  # and then answers one a line
+    many: bool = False  # also accepts many, one per line
+    gives_many: bool = False  # and then returns one per line
     key: bool = False  # takes an Idempotency-Key
-    by_name: bool = False  # is told the name of a model, which need not be there
+    by_name: bool = False  # gets the name of a model, which need not exist
     query: QueryParameter | None = None
     errors: tuple[int, ...] = ()
     kind: bytes = JSON
@@ -52,11 +51,11 @@ class Route(NamedTuple):
 
     @property
     def about(self) -> Any:
-        """What answers, as it describes itself."""
+        """The handler; its docstring is the summary."""
         return getattr(Service, self.answer) if isinstance(self.answer, str) else self.answer
 
     async def reply(self, call: Call, *names: Any) -> Reply:
-        """The reply to a call, about the model or the names in its path."""
+        """Reply to a call about the model or the names in its path."""
         if not isinstance(self.answer, str):
             return await self.answer(call, *names)
         given = list(names)
@@ -94,7 +93,7 @@ async def learn(call: Call, model: LoadedModel) -> Reply:
 
 
 def _plain(call: Call) -> list[Any] | None:
-    """The examples, if all are plain; a model that gets others is not asked again."""
+    """Return the examples if all are plain; a model that gets others is not checked again."""
     try:
         return call.many(messages.PlainToLearn)
     except RefusedError:
@@ -182,7 +181,7 @@ OPEN = frozenset({"/healthz", "/readyz"})
 
 
 def metrics(service: Service, in_store: int) -> str:
-    """All figures. A model that left memory has those of then; one that was not used since the start has none."""
+    """Return all figures. An evicted model has its last ones; one that was not used since the start has none."""
     models, writer = service.models, service.writer
     figures = {name: known[1] for name in {*models.loaded, *models.evicted} if (known := models.figures(name))}
     lines = [
@@ -206,7 +205,7 @@ def metrics(service: Service, in_store: int) -> str:
 
 
 def _of_the_process() -> list[str]:
-    """What monitors ask of every process, under the names that they know."""
+    """Return the standard figures of a process, under the names that monitors expect."""
     seconds = {"": time.process_time()}
     lines = _family("cpu_seconds_total", "counter", "Processor seconds of the process.", seconds, "process")
     pages = Path("/proc/self/statm")
@@ -244,7 +243,7 @@ TEXTS = {
 
 
 def openapi() -> dict[str, Any]:
-    """The API in OpenAPI 3.1."""
+    """Return the API in OpenAPI 3.1."""
     types = [given for route in ROUTES for given in (route.takes, route.gives) if given is not None]
     _, components = msgspec.json.schema_components([*types, messages.Error], ref_template=REFERENCE)
     paths: dict[str, Any] = {}

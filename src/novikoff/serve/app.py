@@ -1,7 +1,7 @@
-"""The application of ASGI: who may call, which route answers, and what is said when something is wrong.
+"""The ASGI application: access, routing and errors.
 
-It can be served by any server, mounted in another application, or called without a server: `async with app` starts
-and ends its service where nobody sends it the messages of a lifespan.
+It can be served by any server, mounted in another application, or called without a server: `async with app` starts and
+stops its service where no lifespan messages are sent.
 """
 
 import asyncio
@@ -33,14 +33,14 @@ KINDS = {
 
 SECONDS_TO_CONNECT = 5.0
 
-PASSED_ON = b"novikoff-passed-on"  # a request that came from another server goes no further
+PASSED_ON = b"novikoff-passed-on"  # a forwarded request is not forwarded again
 PASSED_HEADERS = (b"authorization", b"content-type", b"idempotency-key")
 
 
 class App:
-    """Answers requests about a service. Without a token it answers this machine only.
+    """Answers requests to a service. Without a token it answers this machine only.
 
-    With a `log`, every request is a line in it: method, path, status, milliseconds.
+    With a `log`, it logs a line for every request: method, path, status, milliseconds.
     """
 
     def __init__(self, service: Service, token: str | None = None, log: TextIO | None = None) -> None:
@@ -89,7 +89,7 @@ class App:
             await send({"type": "http.response.body", "body": b"" if call.method == "HEAD" else reply.body})
 
     async def _live(self, scope: Any, receive: Any, send: Any) -> None:
-        """Start when told to, so that probes are answered meanwhile, and end when told to."""
+        """Handle the lifespan: start while probes are already answered, and stop when told to."""
         await receive()
         if "state" in scope:
             scope["state"]["end_streams"] = self.service.watchers.end
@@ -108,7 +108,7 @@ class App:
             self.service.writer.on_failure(error)
 
     async def _answer(self, call: Call, receive: Any) -> Reply:
-        """The reply to any request."""
+        """Reply to any request."""
         path, method = "unknown", "any"
         try:
             self._check(call)
@@ -132,7 +132,7 @@ class App:
         return reply
 
     def _check(self, call: Call) -> None:
-        """Refuse who may not call. The body does not matter, and has not been read."""
+        """Refuse callers without access, before the body is read."""
         if self.token is None:
             foreign = why_foreign(call.headers.items(), "the service")
             if foreign is not None:
@@ -160,7 +160,7 @@ class App:
             self.service.models.release(model)
 
     async def _stream(self, watcher: Watcher, receive: Any, send: Any) -> None:
-        """Send a watcher what it is told, until it goes, or the server ends."""
+        """Stream messages to a watcher, until it disconnects or the server stops."""
 
         async def stay() -> None:
             while (await receive())["type"] != "http.disconnect":
@@ -174,14 +174,14 @@ class App:
                 await send({"type": "http.response.body", "body": message, "more_body": True})
             await send({"type": "http.response.body", "body": b""})
         except asyncio.CancelledError:
-            pass  # it is gone
+            pass  # it has disconnected
         finally:
             staying.cancel()
             self.service.watchers.leave(watcher)
 
 
 class Router:
-    """Finds the route of a path, by the path with every name in it left open."""
+    """Finds the route of a path by its pattern, in which every name is a placeholder."""
 
     def __init__(self, routes: tuple[Route, ...]) -> None:
         self.methods: dict[str, dict[str, Route]] = {}
@@ -189,7 +189,7 @@ class Router:
             self.methods.setdefault(re.sub(r"{\w+}", "{}", route.path), {})[route.method] = route
 
     def find(self, call: Call) -> tuple[Route, tuple[str, ...]]:
-        """The route of a request, and the names in its path."""
+        """Return the route of a request, and the names in its path."""
         parts, names = call.path.split("/"), []
         if call.path.startswith("/v1/models/"):  # then every second part from there is a name
             names = parts[3::2]
@@ -205,7 +205,7 @@ class Router:
 
 
 class Forwarder:
-    """Passes requests on to the server that holds their model, once, and its answers back.
+    """Forwards requests to the server that holds their model, once, and returns its answers.
 
     The servers of a store have the same token.
     """
@@ -221,7 +221,7 @@ class Forwarder:
         )
 
     async def send(self, url: str, call: Call) -> Reply:
-        """The answer of the server at `url`, as long as it holds the model."""
+        """Return the answer of the server at `url`, as long as it holds the model."""
         import httpx
 
         answering = asyncio.create_task(self._request(url, call))
@@ -258,9 +258,9 @@ def _unknown(url: str) -> RefusedError:
 
 
 def page_routes() -> list[Route]:
-    """The page at /, its description of the API at /docs, their files beside them, and those of all pages in /shared.
+    """Return the routes of the page at /, its description of the API at /docs, their files, and the shared ones.
 
-    Anybody may have them: without the token they show nothing.
+    They are public: without the token they show no data.
     """
     own = {f"/{path.name}": path for path in PAGE.iterdir() if path.suffix in KINDS}
     shared = {f"/shared/{path.name}": path for path in SHARED.iterdir() if path.suffix in KINDS}

@@ -1,4 +1,4 @@
-"""A client of the service, for one model. What it sends counts once, however often it is sent."""
+"""A client of the service, for one model. Retries are idempotent."""
 
 import json
 import time
@@ -18,7 +18,7 @@ LONGEST_PAUSE = 10.0
 
 
 class ServiceError(ValueError):
-    """The service refused a request, and changed nothing: `status` and `field` say what about it."""
+    """The service refused a request and changed nothing; `status` and `field` are those of its reply."""
 
     def __init__(self, status: int, message: str, field: str | None) -> None:
         super().__init__(message if field is None else f"{field}: {message}")
@@ -39,11 +39,11 @@ class Client:
 
     Parameters
     ----------
-    url : where the service is, such as "http://127.0.0.1:8151".
+    url : the address of the service, such as "http://127.0.0.1:8151".
     model : the name of the model.
     token : the token of the service, if it has one.
-    retries : how often a request is sent again if the service cannot be reached, or has no time. Each request that
-        changes something has a key of its own, so what was learned before an answer got lost is not learned again.
+    retries : how often a request is sent again if the service is unreachable or busy. Each request that changes
+        something has an idempotency key, so an example whose answer got lost is not learned again.
     timeout : how many seconds to wait for an answer.
 
     >>> with Client("http://127.0.0.1:8151", "mails") as mails:  # doctest: +SKIP
@@ -70,21 +70,21 @@ class Client:
         self._http.close()
 
     def create(self, **settings: Any) -> dict[str, Any]:
-        """Create the model with `Settings`, such as readout, scale or classes. The same again is no error."""
+        """Create the model with `Settings`, such as readout, scale or classes. Repeating it is no error."""
         return self._json("PUT", "", settings)
 
     def predict(self, x: Mapping[str, Any], *, remember: bool = False) -> Said:
-        """The label of an example; with `remember`, its label can be revealed later, by id."""
+        """Predict the label of an example; with `remember`, its true label can be revealed later, by id."""
         return _said(self._json("POST", "/predict", {"x": x, "remember": remember}, is_change=remember))
 
     def predict_many(self, examples: Iterable[Mapping[str, Any]], *, remember: bool = False) -> list[Said]:
-        """The labels of examples, in one request."""
+        """Predict the labels of examples, in one request."""
         lines = _lines({"x": x, "remember": remember} for x in examples)
         reply = self._send("POST", "/predict", lines, "application/x-ndjson", is_change=remember)
         return [_said(json.loads(line)) for line in reply.text.splitlines()]
 
     def reveal(self, id: str, y: Hashable) -> LearnReply:
-        """Reveal the label of a prediction, which is learned."""
+        """Reveal the label of a prediction, and learn it."""
         return LearnReply(**self._json("POST", "/reveal", {"id": id, "y": y}, is_change=True))
 
     def learn(self, x: Mapping[str, Any], y: Hashable) -> LearnReply:
@@ -97,15 +97,15 @@ class Client:
         return LearnReply(**self._send("POST", "/learn", lines, "application/x-ndjson", is_change=True).json())
 
     def record(self, margin: float | None = None) -> dict[str, Any]:
-        """What happened, and what it proves; with the bound for a margin."""
+        """Return what happened and what it proves, with the bound for a margin."""
         return self._json("GET", "/record" if margin is None else f"/record?margin={margin!r}")
 
     def why(self, id: str) -> dict[str, Any]:
-        """The features and the past mistakes that decided a remembered prediction."""
+        """Return the features and past mistakes that contributed most to a remembered prediction."""
         return self._json("GET", f"/why/{id}")
 
     def file(self, seq: int | None = None) -> bytes:
-        """A model file, which `novikoff.load` reads; as the model is, or as it was after an event."""
+        """Return a model file, which `novikoff.load` reads: of the model now, or after an event."""
         return self._send("GET", "/model" if seq is None else f"/model?seq={seq}").content
 
     def _json(self, method: str, path: str, content: Any = None, is_change: bool = False) -> Any:

@@ -1,8 +1,8 @@
-"""The log: what may stand in it, and how it is written.
+"""The log: its events, and how they are written.
 
 Every model has a log of its own, whose events are numbered 0, 1, 2, ... without a gap. A row of a store holds one
-event, or a run of examples that came together, one a line of JSON. What changes a model is in its log and nowhere else;
-so the log is the truth, and the model is its fold (`novikoff.serve.fold`).
+event, or a batch of examples, each a line of JSON. Every change to a model is in its log and nowhere else; so the log
+is the source of truth, and the model is its fold (`novikoff.serve.fold`).
 """
 
 from typing import Annotated, Any, Literal, NamedTuple
@@ -57,12 +57,12 @@ class Example(msgspec.Struct, forbid_unknown_fields=True, gc=False):
 
 
 class Prediction(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
-    """What is remembered of a prediction until its label comes: the example, and what was said of it, by which weights.
+    """What is stored of a prediction until its label is revealed: the example, the label, and the weights behind it.
 
     `seq`, `line`, `examples` and `mistakes` (with a lead, narrow examples among them) are those of the model when it
     answered. `lead` is by how much the score of the label exceeded that of the rival, the next best. `served` is what
-    the last weights said, if mistakes are judged as served. `point` has the numbers of the example as they were scaled,
-    if they were. `readout` are the weights that answered.
+    the last weights predicted, if mistakes are judged as served. `point` has the numbers of the example as they were
+    scaled, if they were. `readout` are the weights that answered.
     """
 
     id: str
@@ -80,7 +80,7 @@ class Prediction(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True)
 
 
 class Revealed(msgspec.Struct, forbid_unknown_fields=True):
-    """A prediction whose label has come."""
+    """A prediction whose label was revealed."""
 
     prediction: Prediction
     y: Label
@@ -120,15 +120,15 @@ ENCODER = msgspec.json.Encoder()
 
 
 def encode(events: list[Any]) -> bytes:
-    """Events of one kind, one a line."""
+    """Encode events of one kind, one per line."""
     return ENCODER.encode_lines(events)
 
 
 def decode(kind: Kind, body: bytes) -> list[Any]:
-    """The events that a row of the log holds."""
+    """Decode the events of a row of the log."""
     return _DECODERS[kind].decode_lines(body)
 
 
 def decode_prediction(body: bytes) -> Prediction:
-    """A prediction, as it was remembered."""
+    """Decode a stored prediction."""
     return _PREDICTION.decode(body)

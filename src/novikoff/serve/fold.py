@@ -1,11 +1,11 @@
-"""The model is the fold of its log: `start` makes it of the first event, `apply` adds the events of a row.
+"""The model is the fold of its log: `start` builds it from the first event, `apply` adds the events of a row.
 
-Nothing here knows of time, disks or requests. Live, after a kill, or years later: the same log makes the same model,
-bit for bit. A challenger is one more learner on the same stream, and a rollback is nothing to fold: it changes which
-part of the log is.
+Nothing here depends on time, disks or requests. Live, after a crash, or years later, the same log makes the same model,
+bit for bit. A challenger is one more learner on the same stream. A rollback is not folded: it changes which part of the
+log is.
 
-A rollback erases nothing. It is an event itself, number r, which says that the model is again what it was after event
-s < r. So the events s + 1, ..., r - 1 are still in the log, and no longer on the path.
+A rollback erases nothing. It is an event itself, number r, which restores the model to its state after event s < r. So
+the events s + 1, ..., r - 1 stay in the log, but are no longer on the path.
 """
 
 import math
@@ -43,7 +43,7 @@ Path = tuple[Stretch, ...]
 
 
 def path_to(seq: int, rollbacks: Iterable[tuple[int, int]]) -> Path:
-    """The parts that lead to an event; `rollbacks` are pairs of their number and of what they went back to.
+    """Return the parts that lead to an event; `rollbacks` are pairs of their number and the event they went back to.
 
     >>> path_to(9, [(4, 1), (7, 5)])
     (Stretch(start=0, end=1), Stretch(start=4, end=5), Stretch(start=7, end=9))
@@ -65,9 +65,9 @@ def is_on(path: Path, seq: int) -> bool:
 
 
 class Counts(msgspec.Struct):
-    """What is counted besides what the learner itself counts: labels revealed, and wrong answers among them.
+    """Counts that the learner itself does not keep: labels revealed, and wrong answers among them.
 
-    A mistake waits for its label while others are learned; `waited` is the sum of how many those were.
+    A mistake waits for its label while others are learned; `waited` is the sum of their numbers.
     """
 
     revealed: int = 0
@@ -80,10 +80,10 @@ class Counts(msgspec.Struct):
 
 class Mistake(NamedTuple):
     """An example that was added, a mistake or, with a lead, a narrow one: its number, the examples learned before it,
-    and the class it was taken from.
+    and the class it was subtracted from.
 
-    Without a rival it is the other one of two. `point` has the numbers of the example as they were scaled when it was
-    added, if they were: that is what the weights are a sum of.
+    Without a rival, that is the other one of two. `point` has the numbers of the example as scaled when it was added,
+    if they were: the weights are a sum of these.
     """
 
     seq: int
@@ -93,7 +93,7 @@ class Mistake(NamedTuple):
 
 
 class LearnerLine:
-    """A learner on its way through the stream. `number` is the event with which it came; that of the first is 0."""
+    """A learner on the stream. `number` is the event that added it; that of the first is 0."""
 
     def __init__(
         self, number: int, settings: Settings, learner: OnlinePerceptron, counts: Counts | None = None
@@ -103,7 +103,7 @@ class LearnerLine:
         self.mistakes: list[Mistake] = []  # those that are not in the store yet
 
     def learn(self, first: int, examples: list[Example]) -> list[bool]:
-        """Learn examples, of which the first has the number `first`, and say which were mistakes."""
+        """Learn examples, numbered from `first`; return which were mistakes."""
         learner, before = self.learner, self.learner.examples
         if len(learner.classes) <= 2 and learner.classes_are_fixed and not learner.scale and not learner.lead:
             flags = list(starmap(learner.learn_one, map(_PAIR, examples)))
@@ -121,9 +121,9 @@ class LearnerLine:
         return flags
 
     def reveal(self, seq: int, revealed: Revealed, here: bool) -> bool:
-        """Learn an example whose label has come, judged as the settings say.
+        """Learn an example whose label was revealed, judged according to the settings.
 
-        What was served by other weights than have become these, `here` is False, is judged on arrival.
+        If the weights that served it did not lead to the present ones (`here` is False), it is judged on arrival.
         """
         learner, said, y = self.learner, revealed.prediction, revealed.y
         made, before = learner.updates, learner.examples
@@ -140,7 +140,7 @@ class LearnerLine:
         return flag
 
     def _rival(self, y: Label) -> Label | None:
-        """The class from which a mistake was taken; a third may come later, so of two it is named."""
+        """Return the class a mistake was subtracted from; a third class may come later, so of two it is named."""
         classes = self.learner.classes
         return classes[classes[0] == y] if len(classes) == 2 else self.learner.rival
 
@@ -150,7 +150,7 @@ class LearnerLine:
 
 
 def scaled_numbers(learner: OnlinePerceptron, x: Mapping[str, Any]) -> dict[str, float] | None:
-    """The numbers of an example as they are scaled now; None if they are not. Texts and flags never are."""
+    """Return the numbers of an example as they are scaled now; None if they are not. Texts and flags never are."""
     if not learner.scale:
         return None
     numbers = {name: value for name, value in x.items() if type(value) is float and type(name) is str}
@@ -158,12 +158,12 @@ def scaled_numbers(learner: OnlinePerceptron, x: Mapping[str, Any]) -> dict[str,
 
 
 def _as_served(served: Served, said: Prediction) -> Served:
-    """What the last weights said of an example, with the point of which they said it."""
+    """Return what the last weights predict for an example, with the scaled point."""
     return served if said.point is None else served._replace(point=dict(as_numbers({**said.x, **said.point})))
 
 
 class Duel(msgspec.Struct, eq=False):
-    """A challenger, and how it and the model did on the examples since it came: each predicts before it learns."""
+    """A challenger, and how it and the model did on the examples since it was added: each predicts before it learns."""
 
     line: LearnerLine
     wrong: int = 0
@@ -199,7 +199,7 @@ class ModelState(msgspec.Struct, eq=False):
 
 
 class Ready(NamedTuple):
-    """A challenge whose learner has been made: that of a file may take long."""
+    """A challenge with its learner, made beforehand: loading one from a file may take long."""
 
     name: str
     settings: Settings
@@ -207,7 +207,7 @@ class Ready(NamedTuple):
 
 
 def to_file(learner: OnlinePerceptron) -> bytes:
-    """A model file, which `novikoff predict` and `novikoff.load` read."""
+    """Return a model file, which `novikoff predict` and `novikoff.load` read."""
     with tempfile.TemporaryDirectory() as folder:
         path = FilePath(folder, "model.novikoff")
         save(learner, path)
@@ -215,7 +215,7 @@ def to_file(learner: OnlinePerceptron) -> bytes:
 
 
 def from_file(content: bytes) -> OnlinePerceptron:
-    """The online perceptron of a model file; anything else is a ValueError that says what is wrong."""
+    """Return the online perceptron of a model file; raise a ValueError that says what is wrong for anything else."""
     with tempfile.TemporaryDirectory() as folder:
         path = FilePath(folder, "model.novikoff")
         path.write_bytes(content)
@@ -232,17 +232,17 @@ def from_file(content: bytes) -> OnlinePerceptron:
 
 
 def learner_of(settings: Settings) -> OnlinePerceptron:
-    """A learner with these settings, or that of their file."""
+    """Return a learner with these settings, or that of their file."""
     if settings.file is not None:
         return from_file(settings.file)
     return OnlinePerceptron(**{name: getattr(settings, name) for name in PARAMETERS})
 
 
 def settled(settings: Settings) -> tuple[Settings, OnlinePerceptron]:
-    """The settings as they will be, and their learner: a file brings its own parameters, and must bring all that the
-    others need, and nothing that a log cannot hold.
+    """Return the final settings and their learner: a file has its own parameters, and must have all that the others
+    need, and nothing that a log cannot hold.
 
-    What makes no sense is a ValueError.
+    Raise ValueError for invalid settings.
     """
     learner = learner_of(settings)
     given = [name for name in PARAMETERS if getattr(settings, name) != getattr(Settings(), name)]
@@ -265,25 +265,25 @@ def settled(settings: Settings) -> tuple[Settings, OnlinePerceptron]:
 
 
 def start(row: LogRow) -> ModelState:
-    """The model of the first event of a log; a learner of a file goes on from there."""
+    """Build the model of the first event of a log; a learner from a file continues."""
     (settings,) = events.decode("create", row.body)
     return begin(settings, learner_of(settings))
 
 
 def begin(settings: Settings, learner: OnlinePerceptron) -> ModelState:
-    """A model with these settings, and the learner that they make."""
+    """Build a model with these settings, and the learner that they make."""
     return ModelState(0, LearnerLine(0, plain(settings), learner))
 
 
 def plain(settings: Settings) -> Settings:
-    """The settings without the file, which is what the learner began with and not how it learns."""
+    """Return the settings without the file, which is what the learner began with and not how it learns."""
     return msgspec.structs.replace(settings, file=None)
 
 
 def apply(state: ModelState, row: LogRow, content: list[Any] | None = None, upto: int | None = None) -> list[bool]:
-    """Fold a row of the log into the state, as far as `upto`, and say which examples were mistakes.
+    """Fold a row of the log into the state, up to `upto`; return which examples were mistakes.
 
-    `content` is what the row holds, if it is at hand. A rollback is not folded: the earlier state goes on from it.
+    `content` is the decoded row, if at hand. A rollback is not folded: the earlier state continues from it.
     """
     if row.first != state.seq + 1:
         raise ValueError(f"the log has a gap: event {row.first} follows {state.seq}")

@@ -1,4 +1,4 @@
-"""Requests and replies, as far as every route needs them: bodies within limits, queries, one shape of errors."""
+"""Requests and replies, as far as every route needs them: bodies within limits, queries, one format of errors."""
 
 import re
 from functools import cache
@@ -18,7 +18,7 @@ MOST_BYTES = 8 << 20
 MOST_LINES = 10_000
 LONGEST_KEY = 200
 
-# Of the headers that keep a page to itself, those that matter where there is none; a page needs the others, too.
+# Of the headers that isolate a page, those that matter for other replies; a page needs all.
 OWN_HEADERS = [
     (name, value)
     for name, value in RAW_HEADERS
@@ -31,7 +31,7 @@ JSON, NDJSON, EVENTS = b"application/json", b"application/x-ndjson", b"text/even
 
 
 class Reply(NamedTuple):
-    """What is answered; to a watcher, what it will be told."""
+    """A reply; to a watcher, a stream of messages."""
 
     body: bytes
     status: int = 200
@@ -46,7 +46,7 @@ class Reply(NamedTuple):
 
 
 class QueryParameter(NamedTuple):
-    """A parameter of the query, its type with its bounds, and its default."""
+    """A query parameter: its type with its bounds, and its default."""
 
     name: str
     text: str
@@ -54,7 +54,7 @@ class QueryParameter(NamedTuple):
     default: Any = None
 
     def read(self, text: str) -> Any:
-        """Its value."""
+        """Return its value."""
         try:
             return msgspec.convert(text, self.kind, strict=False)
         except msgspec.ValidationError as error:
@@ -65,29 +65,29 @@ decoder_of = cache(msgspec.json.Decoder)
 
 
 class DisconnectedError(Exception):
-    """The client went before its request was there."""
+    """The client disconnected before its request was complete."""
 
 
 class Call:
-    """A request of ASGI: its headers, the parts of its path and its query as they are needed, and its body."""
+    """An ASGI request: its headers, the parts of its path and its query as needed, and its body."""
 
     def __init__(self, service: Service, scope: Any) -> None:
         self.service, self.method = service, scope["method"]
-        # An application that is mounted somewhere has its own paths below that place.
+        # The paths of a mounted application are below its mount point.
         root, path = scope.get("root_path", ""), scope["path"]
         self.path: str = path[len(root) :] if root and path.startswith(root) else path
         self.headers: dict[bytes, bytes] = dict(scope["headers"])
         self.raw_query: bytes = scope["query_string"]
         self.body = b""
-        self.names: tuple[str, ...] = ()  # what stands in the places of the path that a route leaves open
+        self.names: tuple[str, ...] = ()  # the values of the placeholders in the path
 
     @property
     def raw_path(self) -> str:
-        """The path as it may stand in an address, or on a line of a log."""
+        """The path as quoted in an address, or on a line of a log."""
         return quote(self.path, safe="/-._~:@!$&'()*+,;=")
 
     async def read(self, receive: Any) -> None:
-        """Take the body, within a limit of size; a client that is slow is its server's affair."""
+        """Read the body, up to a size limit; slow clients are left to the server."""
         length = self.headers.get(b"content-length", b"0")
         if length.isdigit() and int(length) > MOST_BYTES:
             raise _too_large()
@@ -108,13 +108,13 @@ class Call:
         return self.headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
 
     def one(self, wanted: Any) -> Any:
-        """The body, which must be JSON of the type that is wanted."""
+        """Return the body, which must be JSON of the wanted type."""
         if self.kind != JSON:
             raise RefusedError(415, "the request must be JSON: Content-Type: application/json")
         return decoded(decoder_of(wanted).decode, self.body, wanted)
 
     def many(self, wanted: Any) -> list[Any]:
-        """The body, which may also have many, one a line."""
+        """Return the body, which may also have many, one per line."""
         if self.kind != NDJSON:
             return [self.one(wanted)]
         lines = decoded(decoder_of(wanted).decode_lines, self.body, wanted)
@@ -126,7 +126,7 @@ class Call:
 
     @property
     def token(self) -> Token | None:
-        """The idempotency key that came with the request, if one did."""
+        """The idempotency key of the request, if it has one."""
         key = self.headers.get(b"idempotency-key")
         if key is None:
             return None
@@ -136,7 +136,7 @@ class Call:
         return Token.of(name, self.method.encode(), self.path.encode(), self.kind, self.body)
 
     def query(self, parameter: QueryParameter) -> Any:
-        """The value of the one parameter that may stand in the query, or its default."""
+        """Return the value of the only query parameter allowed, or its default."""
         pairs = parse_qsl(self.raw_query.decode("latin-1"), keep_blank_values=True)
         for name, _ in pairs:
             if name != parameter.name:
@@ -151,7 +151,7 @@ def _too_large() -> RefusedError:
 
 
 def decoded(decode: Any, body: Any, wanted: Any = None) -> Any:
-    """What a decoder makes of a body; or what is wrong with it, and where."""
+    """Return the decoded body; or raise an error that says what is wrong with it, and where."""
     try:
         return decode(body)
     except msgspec.ValidationError as error:
@@ -169,7 +169,7 @@ def _there_are(names: Any) -> str:
 
 
 def _fields(wanted: Any, place: str) -> list[str]:
-    """The fields of the object at a place of a request.
+    """Return the fields of the object at a place in a request.
 
     >>> class Point(msgspec.Struct):
     ...     x: float
@@ -187,7 +187,7 @@ def _fields(wanted: Any, place: str) -> list[str]:
 
 
 def _field(place: str) -> str | None:
-    """The place of an error in words.
+    """Return the place of an error in words.
 
     >>> _field("$[2].x[...]"), _field("$.settings.tie"), _field("$")
     ('line 3: x', 'settings.tie', None)
@@ -199,7 +199,7 @@ def _field(place: str) -> str | None:
 
 
 def refusal(error: RefusedError) -> Reply:
-    """What is answered to a request that is refused."""
+    """Return the reply to a refused request."""
     retry = () if error.retry_after is None else ((b"retry-after", str(error.retry_after).encode()),)
     close = (CLOSE,) if error.closes else ()
     return Reply(problem(error.message, error.field), error.status, headers=error.headers + retry + close)

@@ -1,7 +1,8 @@
-"""What changes a store, one kind a class. A job is planned in a transaction, and applied to memory after its commit.
+"""The changes to a store, one class each. A job is planned in a transaction, and applied to memory after its commit.
 
-`plan` runs in the writer's thread, in the order in which jobs came. It may refuse, as long as it has written nothing.
-`apply` runs in the event loop, after the commit, in the same order, and gives the answer: nothing is to be seen before.
+`plan` runs in the writer's thread, in the order in which jobs arrived. It may refuse, as long as it has written
+nothing. `apply` runs in the event loop, after the commit, in the same order, and returns the answer: nothing is visible
+before.
 """
 
 import asyncio
@@ -21,7 +22,7 @@ from novikoff.serve.replay import load_snapshot, take_snapshot
 from novikoff.serve.store import Key, Snapshot, Store
 
 KEYS_LAST = 86400.0
-NEWEST = 2  # snapshots that are kept, so that a damaged one has another before it
+NEWEST = 2  # snapshots to keep, so that a damaged one has a predecessor
 
 
 class Token(NamedTuple):
@@ -38,7 +39,7 @@ class Token(NamedTuple):
 class Job:
     """Something to write: so many events, so many bytes.
 
-    One that is `alone` has a transaction of its own, after all before it has been applied: it looks at the model.
+    A job that is `alone` has a transaction of its own, after all earlier jobs have been applied: it reads the model.
     """
 
     size = 1
@@ -52,10 +53,10 @@ class Job:
         self.again: Key | None = None
 
     def prepare(self) -> None:
-        """What takes long, before the transaction; the state of the model does not change meanwhile."""
+        """Do slow work before the transaction; the state of the model does not change meanwhile."""
 
     def plan(self, store: Store, now: float) -> None:
-        """Write what is to be written."""
+        """Write to the store."""
         if self.model.deleted:
             raise RefusedError(404, f"there is no model {self.model.name!r}")
         if self.token is not None:
@@ -71,7 +72,7 @@ class Job:
         raise NotImplementedError
 
     def finish(self) -> Any:
-        """The answer, after the commit: that of the first time, if the request came before."""
+        """Return the answer, after the commit; for a repeated request, the first answer."""
         if self.again is None:
             return self.apply()
         known = self.model.answers.get(self.token.name) if self.token else None
@@ -86,16 +87,16 @@ class Job:
 
 
 def answer_to(row: LogRow, flags: list[bool]) -> bytes:
-    """What is answered to a request that made a row of the log; of examples, how many were mistakes."""
+    """Return the answer to a request that made a row of the log; for examples, with the number of mistakes."""
     if row.kind in ("learn", "reveal"):
         return events.ENCODER.encode(messages.LearnReply(row.last, row.size, sum(flags)))
     return events.ENCODER.encode(messages.Done(row.last))
 
 
 class Append(Job):
-    """Events of one kind, for the log, in which they are `body`.
+    """Events of one kind, to append to the log, encoded as `body`.
 
-    `check` may still refuse; if the job is alone, it sees the model with all that came before.
+    `check` may still refuse; if the job is alone, it sees the model after all earlier jobs.
     """
 
     def __init__(
@@ -128,12 +129,12 @@ class Append(Job):
         return answer
 
     def fold(self) -> list[bool]:
-        """Change the model, and say which examples were mistakes."""
+        """Change the model; return which examples were mistakes."""
         return fold.apply(self.model.state, self.row, self.content)
 
 
 class Reveal(Append):
-    """Labels of predictions that were remembered."""
+    """Labels of remembered predictions."""
 
     def __init__(self, model: LoadedModel, labels: list[tuple[str, Any]], token: Token | None = None) -> None:
         super().__init__(model, "reveal", labels, b"", token)
@@ -159,7 +160,7 @@ class Reveal(Append):
 
 
 class RollBack(Append):
-    """The model becomes what it was after an earlier event, which `earlier` is."""
+    """Go back to `earlier`, the state of the model after an earlier event."""
 
     def __init__(self, model: LoadedModel, earlier: ModelState, token: Token | None) -> None:
         super().__init__(model, "rollback", [events.Rollback(earlier.seq)], token=token)
@@ -168,7 +169,7 @@ class RollBack(Append):
     def fold(self) -> list[bool]:
         self.earlier.go_on_from(self.row.first)
         for line in self.earlier.all_lines():
-            line.mistakes = []  # they are in the index since they were learned
+            line.mistakes = []  # they are in the index already
         self.model.state = self.earlier
         return []
 
@@ -214,7 +215,7 @@ class Create(Job):
 
 
 class Delete(Job):
-    """A model goes, with its log."""
+    """Delete a model and its log."""
 
     def __init__(self, models: Models, model: LoadedModel) -> None:
         super().__init__(model)
@@ -229,7 +230,7 @@ class Delete(Job):
 
 
 class TakeSnapshot(Job):
-    """A snapshot of what has been learned; then the log before the older ones may go, if it is old enough."""
+    """Take a snapshot; then delete the log before the older ones, if it is old enough."""
 
     alone = True
 
@@ -257,7 +258,7 @@ class TakeSnapshot(Job):
         self.remember_key(store, now, -1, self.answer())
 
     def _trim(self, store: Store, older: Snapshot, before: float) -> None:
-        """Delete the log before a snapshot, once that is known to be whole."""
+        """Delete the log before a snapshot, once that is known to be intact."""
         content = store.snapshot(self.model.number, older.seq)
         try:
             load_snapshot(content or b"", older.sha256, older.mistakes)
@@ -275,7 +276,7 @@ class TakeSnapshot(Job):
 
 
 class Deferred(Job):
-    """What is known only after a commit, and goes into the next: answers to keys, and which events were mistakes."""
+    """Writes known only after a commit, made by the next: answers to keys, and which events were mistakes."""
 
     size = 0
 
@@ -295,7 +296,7 @@ class Deferred(Job):
 
 
 class Ask(Job):
-    """What a function finds out about the model while nothing is learned, when all its mistakes are in the index.
+    """Run a function on the model while nothing is learned and all its mistakes are in the index.
 
     It writes nothing of its own: its commit has the deferred writes.
     """

@@ -1,8 +1,8 @@
-"""uvicorn's connection, within limits that are not among uvicorn's settings and that no application can set.
+"""uvicorn's connection, with limits for which uvicorn has no settings, and that no application can set.
 
-An application sees a request when its headers are whole, and knows nothing of an answer that nobody takes. So headers
-that do not end, clients that do not read, and requests that are sent ahead without end are seen to here. Requests are
-read, started and answered by uvicorn.
+An application sees a request only when its headers are complete, and not whether its answer is read. So endless
+headers, clients that do not read, and endless pipelined requests are handled here. uvicorn reads, starts and answers
+requests.
 """
 
 import asyncio
@@ -17,26 +17,26 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 from novikoff.serve.http import CLOSE, refusal
 from novikoff.serve.messages import RefusedError
 
-SECONDS_TO_ASK = 30.0  # for headers, and again for what follows them
-SECONDS_TO_TAKE = 30.0  # answers, with some more for long ones, at
+SECONDS_TO_ASK = 30.0  # for headers, and again for the body
+SECONDS_TO_TAKE = 30.0  # to read an answer, plus the time for a long one at
 SLOWEST = 1 << 16  # bytes a second
-LOOK = 5.0  # how often, in seconds, a connection is asked whether its time is over
+LOOK = 5.0  # how often, in seconds, a connection is checked for a timeout
 MOST_HEADER_BYTES = 1 << 16
 
-# Of the 1,024 files that a process may have open by default, some belong to the store. Beyond this, a new client
-# takes the place of the one that has been waited for longest.
+# Of the 1,024 files that a process may have open by default, the store needs some. Beyond this, a new client replaces
+# the one that has kept the server waiting longest.
 MOST_CONNECTIONS = 900
 
 
 class Limited(HttpToolsProtocol):
-    """A connection that lets go of a client that is too slow, or sends too much."""
+    """A connection that drops a client that is too slow, or sends too much."""
 
     timer: asyncio.TimerHandle | None = None
     since = 0.0  # when it last became the client's turn
-    taken_by = math.inf  # when what was sent must have been taken
+    taken_by = math.inf  # when what was sent must have been read
     head = 0  # bytes of the headers so far
-    unparsed = 0  # bytes of which nothing has come yet
-    is_asking = True  # headers or body are not whole yet
+    unparsed = 0  # bytes that have not been parsed yet
+    is_asking = True  # headers or body are incomplete
     is_reading = is_refused = False
 
     def connection_made(self, transport: Any) -> None:
@@ -50,7 +50,7 @@ class Limited(HttpToolsProtocol):
         self.since = self.loop.time()
 
     def _make_room(self) -> None:
-        """Close the connections that have been waited for longest; a client that waits for an answer stays."""
+        """Close the connections that have kept the server waiting longest; a client that waits for an answer stays."""
         surplus = len(self.connections) - MOST_CONNECTIONS
         if surplus > 0:
             others: list[Any] = [other for other in self.connections if other is not self]
@@ -59,14 +59,14 @@ class Limited(HttpToolsProtocol):
                 other.transport.abort()
 
     def is_waited_for(self) -> bool:
-        """Whether it is the client's turn: to ask, to go on asking, or to take an answer."""
+        """Whether it is the client's turn: to start a request, continue it, or read an answer."""
         return self._is_idle() or self.cycle.more_body or self.flow.write_paused
 
     def _is_idle(self) -> bool:
         return self.cycle is None or self.cycle.response_complete
 
     def _look(self) -> None:
-        """Let go of a client that is too slow. A timer for every request would cost more than a look now and then."""
+        """Drop a client that is too slow. A timer for every request would cost more than checking now and then."""
         now, unsent = self.loop.time(), self.transport.get_write_buffer_size()
         if not unsent:
             self.taken_by = math.inf
@@ -87,7 +87,7 @@ class Limited(HttpToolsProtocol):
             self.timer.cancel()
 
     def shutdown(self) -> None:
-        """Let an application know that answers without an end have to end."""
+        """Tell an application to end its endless answers."""
         if "end_streams" in self.app_state:
             self.app_state["end_streams"]()
         super().shutdown()
@@ -154,9 +154,9 @@ class Limited(HttpToolsProtocol):
         self._refuse(RefusedError(400, "malformed request: this is not HTTP/1.1"))
 
     def _refuse(self, error: RefusedError) -> None:
-        """Refuse what cannot be read to its end, and close: nobody knows where the next request would begin.
+        """Refuse a request that cannot be read to its end, and close: where the next one begins is unknown.
 
-        What was asked before is answered first.
+        Earlier requests are answered first.
         """
         if self.is_refused:
             return
@@ -173,7 +173,7 @@ class Limited(HttpToolsProtocol):
 
 
 class _OneReadAhead(FlowControl):
-    """Reads no more while requests wait that were sent without waiting for answers."""
+    """Stops reading while pipelined requests wait."""
 
     def __init__(self, transport: asyncio.Transport, pipeline: Any) -> None:
         super().__init__(transport)

@@ -1,4 +1,4 @@
-"""What is asked, and what is answered. These types check requests, and describe themselves in /openapi.json."""
+"""Requests and replies. These types validate requests, and are the schemas in /openapi.json."""
 
 from typing import Annotated
 
@@ -16,12 +16,12 @@ class ToLearn(Example, gc=False):
     x: GivenFeatures  # type: ignore[assignment]
 
 
-# An example of such numbers, however many a request may have, is not too long to be learned.
+# An example of such numbers can be learned, however many a request has.
 Short = Annotated[float, msgspec.Meta(ge=-(2.0**440), le=2.0**440)]
 
 
 class PlainToLearn(Example, gc=False):
-    """An example of numbers of no unusual size, which need not be looked at again. Most are like that."""
+    """An example of numbers of no unusual size, which need no further check. Most are like that."""
 
     x: dict[str, Short]  # type: ignore[assignment]
 
@@ -265,7 +265,7 @@ LONGEST = 1000
 
 
 class RefusedError(Exception):
-    """A request that is refused. Nothing was changed. `closes`: what the client still sends is not read."""
+    """A refused request, which changed nothing. With `closes`, what the client still sends is not read."""
 
     def __init__(
         self,
@@ -283,7 +283,7 @@ class RefusedError(Exception):
 
 
 class ElsewhereError(RefusedError):
-    """Another server holds the model: the one at `url`; or it is not known which, while the model changes hands."""
+    """Another server holds the model: the one at `url`, or an unknown one while the model changes hands."""
 
     def __init__(self, name: str, url: str | None = None) -> None:
         super().__init__(503, f"the model {name!r} is on its way to another server; send again", retry_after=1)

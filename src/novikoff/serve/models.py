@@ -1,4 +1,4 @@
-"""The models of a service: those that are in use are in memory, the others in the store, and come back the same."""
+"""The models of a service: those in use are in memory, the others in the store, from which they reload unchanged."""
 
 import asyncio
 import logging
@@ -27,16 +27,16 @@ class LoadedModel:
         self.saved = saved  # the event of the newest snapshot
         self.users = 0  # requests that need it in memory
         self.deleted = False
-        self.is_plain = True  # no example had texts, truths, nulls or very large numbers yet
+        self.is_plain = True  # no example had strings, booleans, nulls or very large numbers yet
         self.answers: dict[str, bytes] = {}
 
     @property
     def has_unsaved(self) -> bool:
-        """Whether something is known that the next commit has to write down."""
+        """Whether the next commit has something to write for this model."""
         return bool(self.answers) or any(line.mistakes for line in self.state.all_lines())
 
 
-# What a monitor wants to know of a model: which kind of figure, what it is, and its value.
+# The figures of a model for a monitor: the kind, the description, and the value.
 FIGURES: dict[str, tuple[str, str, Callable[[ModelState], float]]] = {
     "events": ("counter", "Events in the log of a model.", lambda state: state.seq),
     "examples": ("counter", "Examples that a model has learned.", lambda state: state.learner.examples),
@@ -63,12 +63,12 @@ FIGURES: dict[str, tuple[str, str, Callable[[ModelState], float]]] = {
 
 
 def figures_of(state: ModelState) -> dict[str, float]:
-    """The figures of a model."""
+    """Return the figures of a model."""
     return {name: value(state) for name, (_, _, value) in FIGURES.items()}
 
 
 class Models:
-    """The models that this process holds; at most so many are in memory, those used last."""
+    """The models that this process holds; the last used are in memory, up to a limit."""
 
     def __init__(self, store: Store, most: int) -> None:
         self.store, self.most = store, most
@@ -80,12 +80,12 @@ class Models:
         self._loading: dict[str, asyncio.Task[None]] = {}
 
     async def open(self) -> None:
-        """Load the models that learned last."""
+        """Load the models that learned most recently."""
         for name in reversed(self.store.recent(self.most)):
             await self._load(name)
 
     async def use(self, name: str, even_aside: bool = False) -> LoadedModel:
-        """A model, in memory until the caller calls `release`."""
+        """Return a model, in memory until the caller calls `release`."""
         while (model := self.loaded.get(name)) is None:
             if name in self.aside:
                 model, why = self.aside[name]
@@ -119,7 +119,7 @@ class Models:
             self._loading.pop(name, None)
 
     def _from_store(self, name: str) -> tuple[LoadedModel, str | None]:
-        """A model; or what is needed to delete it, and why there is no more: one log must not stop the others."""
+        """Return a model; or what is needed to delete it, and why it is lost: one log must not stop the others."""
         held = self.store.hold(name)
         if held is None:
             raise RefusedError(404, f"there is no model {name!r}; PUT /v1/models/{name} creates it")
@@ -136,7 +136,7 @@ class Models:
         return LoadedModel(held.model, name, state, found[0].seq if found else 0, held.fence), None
 
     def add(self, model: LoadedModel, losses: int) -> None:
-        """Let a model in, as the one that was used last, unless there were more losses since: it may be among them."""
+        """Add a model, as the last used, unless models were lost since: it may be among them."""
         if losses == self.losses:
             self.loaded[model.name] = model
             self.evicted.pop(model.name, None)
@@ -150,30 +150,30 @@ class Models:
         self.touched.discard(model)
 
     def lose(self, models: Iterable[LoadedModel]) -> None:
-        """Let go of models that other servers may hold by now. What is not in the store yet, they find by folding."""
+        """Drop models that other servers may hold by now. They recover what is not in the store yet by folding."""
         self.losses += 1
         self.aside.clear()
         for model in models:
             self.remove(model)
 
     def figures(self, name: str) -> tuple[int, dict[str, float]] | None:
-        """The number and the figures of a model; None if it was not used since the start."""
+        """Return the number and the figures of a model; None if it was not used since the start."""
         model = self.loaded.get(name)
         return self.evicted.get(name) if model is None else (model.number, figures_of(model.state))
 
     def take_unsaved(self) -> list[LoadedModel]:
-        """The models of which the next commit has to write something down."""
+        """Take the models for which the next commit has something to write."""
         unsaved = [model for model in self.touched if model.has_unsaved and not model.deleted]
         self.touched.clear()
         return unsaved
 
     def to_evict(self) -> list[LoadedModel]:
-        """Those used least recently, as far as there are too many and nobody uses them."""
+        """Return the least recently used models, as far as there are too many and nobody uses them."""
         surplus = len(self.loaded) - self.most
         return [model for model in self.loaded.values() if not model.users][:surplus] if surplus > 0 else []
 
     def evict(self, model: LoadedModel) -> bool:
-        """Let go of a model, unless it is in use, or something of it is not in the store yet."""
+        """Evict a model, unless it is in use, or something of it is not in the store yet."""
         if (
             model.users
             or model.has_unsaved
@@ -187,7 +187,7 @@ class Models:
 
 
 async def keep_renewing(store: Store, models: Models, every: float, on_failure: Callable[[Exception], None]) -> None:
-    """Renew the lease of this server. If that is too late, others may hold its models, and it forgets them."""
+    """Renew the lease of this server. If it has expired, others may hold its models, so it drops them."""
     with ThreadPoolExecutor(1, "lease") as thread:
         while True:
             try:
@@ -202,7 +202,7 @@ async def keep_renewing(store: Store, models: Models, every: float, on_failure: 
 
 
 def holder(store: Store, name: str) -> str | None:
-    """The URL of the other server that holds a model. If nobody does any more, this one does now."""
+    """Return the URL of the other server that holds a model. If there is none any more, this one holds it now."""
     try:
         store.hold(name)
     except ElsewhereError as error:

@@ -1,12 +1,12 @@
 """The store in PostgreSQL, which several servers can share.
 
 Every server has a row in `servers`, which expires unless it is renewed, by the clock of the database. A model names the
-server that holds it. If that has no row, or an expired one, any server may take the model, and its fence grows.
-A transaction that changes models first locks their rows, if their fences are those that it knows: until it ends, nobody
-can take them. A server that has expired is never renewed. It begins anew, as another one that holds nothing.
+server that holds it. If that has no row, or an expired one, any server may take the model, and its fence grows. A
+transaction that changes models first locks their rows, if their fences are as expected: until it ends, no other server
+can take them. A server that has expired is never renewed. It registers again, as a new one that holds nothing.
 
-No server waits for another, since that one may stand still. Where something is locked, the request is refused for now,
-and the sessions of servers that have expired are ended, so that they lock nothing any more.
+No server waits for another, which may hang. Where something is locked, the request is refused for now, and the sessions
+of expired servers are ended, so that they release their locks.
 """
 
 import contextlib
@@ -27,7 +27,7 @@ BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED"
 NAMES = int.from_bytes(b"novikoff", "big")  # the advisory lock of those who create or delete models
 LONGEST_WAIT = 30_000  # milliseconds; no statement should wait for a lock; one that does, fails
 
-# A connection that is lost without a word is detected within half a minute.
+# A connection that is lost silently is detected within half a minute.
 CONNECTION: dict[str, Any] = {
     "connect_timeout": 10,
     "keepalives_idle": 10,
@@ -114,7 +114,7 @@ class PostgresStore(Store):
     def _create_tables(self) -> None:
         self._run(BEGIN)
         self._all("SELECT pg_advisory_xact_lock(?)", NAMES)
-        if not self._has_tables():  # nobody was quicker
+        if not self._has_tables():  # no other server was quicker
             if self._all("SELECT 1 FROM pg_namespace WHERE nspname = 'novikoff'"):
                 raise ValueError(f"{self.where} has a schema novikoff that is not a store; choose another database")
             for statement in (MODELS + TABLES.format(**TYPES)).split(";")[:-1]:
@@ -150,12 +150,12 @@ class PostgresStore(Store):
             done = self._execute("COMMIT")
             self._transaction.close()
             self._pipeline = None
-        # Of a transaction that has failed, COMMIT is a rollback, and no error.
+        # COMMIT of a failed transaction is a rollback, and no error.
         if done.statusmessage != "COMMIT":
             raise StoreError(f"{self.where}: the transaction was not committed")
 
     def close(self) -> None:
-        """Give back what is held, if the database can still be told so."""
+        """Release what is held, if the database can still be reached."""
         with contextlib.suppress(psycopg.Error):
             if self.server is not None:
                 self._leases.execute("DELETE FROM servers WHERE server = %s", [self.server])
@@ -185,7 +185,7 @@ class PostgresStore(Store):
         return True
 
     def _register(self) -> int:
-        """A new number for this server. What it was before, under the same URL, has ended."""
+        """Register this server under a new number, and end its earlier one under the same URL."""
         self._leases.execute("UPDATE servers SET expires = '-infinity' WHERE url = %s", [self.url])
         self._leases.execute(
             "DELETE FROM servers WHERE server IN (SELECT server FROM servers WHERE expires <= clock_timestamp() "
@@ -200,7 +200,7 @@ class PostgresStore(Store):
         return int(found[0][0])
 
     def _end_expired(self) -> None:
-        """End the sessions of servers that have expired and did not begin anew: something may be locked in them."""
+        """End the sessions of servers that have expired and did not register again: they may hold locks."""
         self._all(
             "SELECT pg_terminate_backend(pid) FROM servers JOIN pg_stat_activity USING (pid, backend_start) "
             "WHERE pid <> pg_backend_pid() GROUP BY pid HAVING max(expires) <= clock_timestamp()"
@@ -224,7 +224,7 @@ class PostgresStore(Store):
             return Held(model, self.last(model), fence)
 
     def _take(self, name: str, model: int, fence: int, me: int | None) -> int:
-        """Take a model whose holder has ended or expired, unless somebody is quicker; its new fence."""
+        """Take a model whose holder has ended or expired, unless another server is quicker; return its new fence."""
         if me is None:
             raise ElsewhereError(name)
         self._run(BEGIN)
@@ -277,7 +277,7 @@ class PostgresStore(Store):
             self._end_expired()
             raise RefusedError(503, "another server is creating or deleting a model; send again", retry_after=1)
 
-    # After any error nobody knows what the database has done: durability can no longer be guaranteed.
+    # After any error the state of the database is unknown: durability can no longer be guaranteed.
 
     @contextlib.contextmanager
     def _or_end(self) -> Iterator[None]:

@@ -1,6 +1,6 @@
-"""A model as it was after any event, from a store: the newest snapshot that is whole, and the log from there on.
+"""A model as it was after any event, from a store: the newest intact snapshot, and the log from there on.
 
-A snapshot is a state as bytes: its learners as model files, and what is counted beside them.
+A snapshot is a state as bytes: its learners as model files, and the counts beside them.
 """
 
 import hashlib
@@ -24,7 +24,7 @@ _LOG = logging.getLogger("novikoff.serve")
 
 
 class ReplayError(ValueError):
-    """A log makes another model than it made."""
+    """Replaying a log gives other mistakes than when it was learned."""
 
 
 class TrimmedError(RefusedError):
@@ -35,7 +35,7 @@ class TrimmedError(RefusedError):
 
 
 def state_at(store: Store, model: int, seq: int) -> ModelState:
-    """The model after the event `seq`. A damaged snapshot is passed over, as long as the log makes up for it."""
+    """Return the model after the event `seq`. A damaged snapshot is skipped, if the log makes up for it."""
     parts = path_to(seq, rollbacks_of(store, model))
     found = [snapshot for snapshot in store.snapshots(model) if snapshot.seq <= seq]
     state = _newest_whole(store, model, parts, found)
@@ -57,12 +57,12 @@ def state_at(store: Store, model: int, seq: int) -> ModelState:
 
 
 def rollbacks_of(store: Store, model: int) -> list[tuple[int, int]]:
-    """The number of every rollback, and of the event that it went back to."""
+    """Return the number of every rollback, and the event that it went back to."""
     return [(row.first, decode("rollback", row.body)[0].seq) for row in store.rollbacks(model)]
 
 
 def _newest_whole(store: Store, model: int, parts: Path, found: list[Snapshot]) -> ModelState | None:
-    """The newest snapshot on the path that is not damaged."""
+    """Return the newest snapshot on the path that is not damaged."""
     for snapshot in found:
         if not is_on(parts, snapshot.seq):
             continue
@@ -75,7 +75,7 @@ def _newest_whole(store: Store, model: int, parts: Path, found: list[Snapshot]) 
 
 
 def _rows(store: Store, model: int, after: int, end: int) -> Iterator[LogRow]:
-    """The rows that follow an event, up to the one that holds the event `end`."""
+    """Yield the rows after an event, up to the one that holds the event `end`."""
     while after < end:
         rows = store.rows(model, after + 1, ROWS_AT_ONCE)
         if not rows or rows[0].first != after + 1:
@@ -88,7 +88,7 @@ def _rows(store: Store, model: int, after: int, end: int) -> Iterator[LogRow]:
 
 
 def _compare(store: Store, model: int, state: ModelState, start: int) -> None:
-    """Whether the log made the same mistakes again as when it was learned; what is not in the index yet is kept."""
+    """Check that the log made the same mistakes as when it was learned; keep those not in the index yet."""
     for line in state.all_lines():
         indexed, end = mistakes_of(store, model, line, state.parts, start + 1)
         again = [mistake for mistake in line.mistakes if mistake.seq <= end]
@@ -102,7 +102,7 @@ def _compare(store: Store, model: int, state: ModelState, start: int) -> None:
 
 
 def mistakes_of(store: Store, model: int, line: LearnerLine, path: Path, start: int) -> tuple[list[Mistake], int]:
-    """The mistakes of a line from the event `start` on, as far as they are in the index, and how far that is."""
+    """Return the mistakes of a line from the event `start` on, as far as they are in the index, and how far that is."""
     found: list[Mistake] = []
     end = start - 1
     while parts := store.mistakes(model, line.number, end + 1, PARTS_AT_ONCE):
@@ -137,7 +137,7 @@ _DECODER = msgspec.msgpack.Decoder(ModelState, dec_hook=_line)
 
 
 def take_snapshot(state: ModelState) -> tuple[bytes, str]:
-    """The state as bytes, and their SHA-256. It is loaded again before it counts."""
+    """Return the state as bytes, and their SHA-256, after a trial load."""
     content = _ENCODER.encode(state)
     digest = hashlib.sha256(content).hexdigest()
     again = load_snapshot(content, digest, state.learner.mistakes)
@@ -147,7 +147,7 @@ def take_snapshot(state: ModelState) -> tuple[bytes, str]:
 
 
 def load_snapshot(content: bytes, sha256: str, mistakes: int) -> ModelState:
-    """The state of a snapshot; a ValueError if it is damaged."""
+    """Load the state of a snapshot; raise ValueError if it is damaged."""
     if hashlib.sha256(content).hexdigest() != sha256:
         raise ValueError("its SHA-256 is wrong")
     state = _DECODER.decode(content)

@@ -1,4 +1,4 @@
-"""A service that listens: which store, which address, who may call."""
+"""Run a service: its store, its address, who may call."""
 
 import re
 import signal
@@ -20,12 +20,12 @@ UNSENT_BYTES = 1 << 18
 
 
 def check_installed() -> None:
-    """Say how to install what the service needs, if it is not there."""
+    """Raise an error that says how to install what the service needs, if it is missing."""
     check_packages("the service", "serve", "httptools", "msgspec", "uvicorn")
 
 
 def open_store(where: str, url: str, lease: float) -> "Store":
-    """The store in a folder, or in a database, which servers at other URLs may share."""
+    """Open the store in a folder, or in a database, which servers at other URLs may share."""
     if "://" not in where:
         from novikoff.serve.sqlite import SqliteStore
 
@@ -39,7 +39,7 @@ def open_store(where: str, url: str, lease: float) -> "Store":
 
 
 def shown(where: str) -> str:
-    """A store as it may be shown, without a password.
+    """Return the name of a store without a password.
 
     >>> shown("postgresql://me:secret@db:5433/models?password=secret"), shown("/var/lib/novikoff")
     ('postgresql://me@db:5433/models', '/var/lib/novikoff')
@@ -48,7 +48,7 @@ def shown(where: str) -> str:
 
 
 def reached_at(url: str | None, address: str, where: str) -> str:
-    """Where other servers on the store reach this one."""
+    """Return the URL at which other servers on the store reach this one."""
     if url is not None and not re.fullmatch(r"https?://[^/?#\s]+/?", url):
         raise ValueError(f"--url {url} is not an address of a server, such as http://10.0.0.7:8151")
     if url is None and "://" in where and re.match(r"http://(0\.0\.0\.0|\[::\]):", address):
@@ -57,7 +57,7 @@ def reached_at(url: str | None, address: str, where: str) -> str:
 
 
 def read_token(path: str) -> str:
-    """The token in a file: one line, of at least 16 characters that a header can have."""
+    """Read the token in a file: one line, of at least 16 characters that a header can have."""
     token = Path(path).read_text(encoding="utf-8").strip()
     if not re.fullmatch(r"[!-~]{16,}", token):
         raise ValueError(f"{path} has no token: one line of at least 16 ASCII characters without spaces is required")
@@ -88,11 +88,11 @@ def serve(listener: socket.socket, app: "App") -> None:
         timeout_keep_alive=SECONDS_OF_SILENCE,
         timeout_graceful_shutdown=SECONDS_TO_END,
     )
-    # Connections inherit it. Left to itself, the system would take megabytes for each client that does not read.
+    # Connections inherit it. By default, the system would buffer megabytes for each client that does not read.
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, UNSENT_BYTES)
-    # The writer's thread comes back from the disk many times in a transaction, and must not wait long for its turn.
+    # The writer's thread returns from the disk many times in a transaction, and must not wait long for its turn.
     sys.setswitchinterval(0.0002)
-    # uvicorn ends in good order on SIGTERM, and then raises the signal again; that is no failure.
+    # uvicorn shuts down gracefully on SIGTERM, and then raises the signal again; that is no failure.
     before = signal.signal(signal.SIGTERM, lambda number, frame: None)
     try:
         uvicorn.Server(config).run(sockets=[listener])

@@ -1,7 +1,7 @@
 """Predict, reveal, learn: what a service does, without HTTP.
 
-Reading is done at once, on what has been learned. What changes something goes to the writer, as a job, and is
-answered when it is on the disk. A caller gets a model by `use` and gives it back by `models.release`.
+Reads are answered at once, from what has been learned. A change goes to the writer, as a job, and is answered when it
+is on the disk. A caller acquires a model by `use` and releases it by `models.release`.
 """
 
 import asyncio
@@ -30,16 +30,16 @@ from novikoff.serve.writer import Writer, end_process
 
 DAY, HOUR = 86400.0, 3600.0
 MOST_CHALLENGERS = 8
-WORTH_A_SNAPSHOT = 1000  # events that a later start need not fold again
+WORTH_A_SNAPSHOT = 1000  # events that a later start need not replay
 
 
 def steady_clock(
     not_before: float = 0.0, wall: Callable[[], float] = time.time, steady: Callable[[], float] = time.monotonic
 ) -> Callable[[], float]:
-    """Seconds since 1970, by the wall clock when the service starts, and by a steady one from then on.
+    """Return a clock: seconds since 1970, by the wall clock at the start, and by a steady one from then on.
 
-    What the log says about time must not depend on who sets a clock.
-    It starts no earlier than the last event of the log, so that times in the log never decrease.
+    The times in the log must not depend on who sets a clock. It starts no earlier than the last event of the log, so
+    that times in the log never decrease.
 
     >>> clock = steady_clock(not_before=1000.0, wall=lambda: 900.0, steady=iter([5.0, 6.0, 9.0]).__next__)
     >>> clock(), clock()
@@ -87,7 +87,7 @@ class Service:
         self._renewing: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
-        """Make the models of their logs, those of a shared store when they are asked for; then the service is ready."""
+        """Load the models from their logs, those of a shared store on request; then the service is ready."""
         if self.store.lease is None:
             await self.models.open()
         else:
@@ -98,7 +98,7 @@ class Service:
         self.ready = True
 
     async def stop(self) -> None:
-        """Answer what was accepted, save what a later start would have to fold again, and close the store."""
+        """Answer what was accepted, save what a later start would have to replay, and close the store."""
         self.ready = False
         if self._housekeeper is not None:
             self._housekeeper.cancel()
@@ -113,13 +113,13 @@ class Service:
         self.store.close()
 
     async def _keep_house(self) -> None:
-        """Where the log is kept for some days only, take snapshots now and then: nothing is trimmed without."""
+        """If the log is kept for some days only, take snapshots now and then: nothing is trimmed without."""
         while self.options.keep_log is not None:
             await asyncio.sleep(HOUR)
             self.save_all()
 
     def save_all(self, after: int = 1) -> None:
-        """Take a snapshot of every model in memory that has learned so many events since its last."""
+        """Take a snapshot of every model in memory that has learned at least so many events since its last."""
         for model in list(self.models.loaded.values()):
             if model.state.seq - model.saved >= after:
                 self._snapshot_soon(model)
@@ -132,7 +132,7 @@ class Service:
         self.make_room()
 
     def make_room(self) -> None:
-        """Let models go that were not used for long, if there are too many."""
+        """Evict models that were not used for long, if there are too many."""
         for model in self.models.to_evict():
             if model.state.seq - model.saved >= WORTH_A_SNAPSHOT:
                 self._snapshot_soon(model)
@@ -152,18 +152,18 @@ class Service:
         model.users -= 1
         self._snapshots.discard(model)
         if done.exception() is not None:
-            model.saved = model.state.seq  # it is tried again after as many events
+            model.saved = model.state.seq  # it is retried after as many events
 
     # Models
 
     async def use(self, name: str, even_aside: bool = False) -> LoadedModel:
-        """A model that stays in memory until it is released; one that is set aside only to be deleted."""
+        """Return a model that stays in memory until it is released; one that is set aside only to be deleted."""
         model = await self.models.use(name, even_aside)
         self.make_room()
         return model
 
     async def create_model(self, name: str, settings: Settings) -> tuple[messages.About, bool]:
-        """A new model, and True; or the one that is there with the same settings, and False."""
+        """Return a new model and True, or the existing one with the same settings and False."""
         wanted, learner = await self._settled(settings)
         try:
             model = await self.use(name)
@@ -178,7 +178,7 @@ class Service:
         return answering.about(name, model.state), False
 
     async def _settled(self, settings: Settings, field: str | None = None) -> tuple[Settings, OnlinePerceptron]:
-        """Settings and their learner. A file takes time and memory: one is read at a time, while others are served."""
+        """Return settings and their learner. A file takes time and memory: one is read at a time, in a thread."""
         try:
             if settings.file is None:
                 return settled(settings)
@@ -222,7 +222,7 @@ class Service:
         return await self._submit(jobs.Remember(model, kept, answer, token))
 
     async def learn(self, model: LoadedModel, examples: list[Any], body: bytes | None, token: Token | None) -> bytes:
-        """Learn examples in the order given; `body` is how they came, one a line."""
+        """Learn examples in the order given; `body` has them as received, one per line."""
         _check_labels([example.y for example in examples], model, "y")
         if type(examples[0]) is messages.PlainToLearn:  # then all are
             body = events.encode(examples) if body is None else body
@@ -341,14 +341,14 @@ class Service:
         return await self._submit(jobs.Append(model, kind, [events.Challenger(name)], None, token, check))
 
     async def _submit(self, job: jobs.Job) -> bytes:
-        """The answer of a job, when it is on the disk."""
+        """Return the answer of a job, when it is on the disk."""
         answer = await self.writer.submit(job)
         if isinstance(answer, Key):
             return await asyncio.to_thread(self._answer_again, job.model.number, answer)
         return answer
 
     def _answer_again(self, number: int, key: Key) -> bytes:
-        """The answer to a request that was learned before a kill and not answered: fold the log up to it again."""
+        """Answer again a request that was learned before a crash but not answered: fold the log up to it."""
         rows = self.store.rows(number, key.first, 1)
         if not rows or rows[0].first != key.first:
             raise RefusedError(410, "the answer to this request is no longer known; it was learned")
@@ -363,7 +363,7 @@ def _where(line: int, lines: int, field: str) -> str:
 
 
 def _checked(x: Mapping[str, Any], line: int = 1, lines: int = 1) -> tuple[Any, Mapping[Any, Any]]:
-    """The example without the values that are absent, and in numbers."""
+    """Return the example without absent values, and in numbers."""
     try:
         return x, as_numbers(x)
     except ValueError as error:

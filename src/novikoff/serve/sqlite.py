@@ -1,7 +1,7 @@
 """The store in a folder: SQLite, with a write-ahead log that is synced at every commit.
 
-One connection has the file to itself as long as the process lives. That makes a second process impossible, and keeps
-clear of a fault of SQLite before 3.51.3, by which two connections could corrupt a write-ahead log.
+One connection locks the file as long as the process lives. That excludes a second process, and avoids a bug of SQLite
+before 3.51.3, by which two connections could corrupt a write-ahead log.
 """
 
 import math

@@ -1,13 +1,12 @@
-"""Where logs, snapshots and remembered predictions are kept. A store keeps them, and decides nothing.
+"""The store of logs, snapshots and remembered predictions. It decides nothing.
 
-A writer holds the lock of a store from before `begin` until after `commit`, so that nobody reads in between.
-After `commit` all is on the disk, and a store that cannot promise that raises `StoreError`, upon which the process must
-end.
+A writer holds the lock of a store from before `begin` until after `commit`, so that nobody reads in between. After
+`commit` all is on the disk; a store that cannot guarantee that raises `StoreError`, and the process must end.
 
-A model is written by one process at a time, which holds it. Where several servers share a store, one that was not heard
-of for `lease` seconds, by the clock of the store, loses what it held to the next that asks. A server that takes a
-model gets a fence, a number that grows each time; a transaction changes a model only if its fence is still the last
-one, so a server that was thought dead, and was only slow, changes nothing any more.
+A model is written by one process at a time, which holds it. Where several servers share a store, one that has not
+renewed its lease for `lease` seconds, by the clock of the store, loses its models to the next that asks. A server that
+takes a model gets a fence, a number that grows each time; a transaction changes a model only if its fence is still the
+last one, so a server that was only slow, but thought dead, can no longer change it.
 """
 
 import threading
@@ -23,7 +22,7 @@ class StoreError(RuntimeError):
 
 
 class StoreInUseError(ValueError):
-    """Another process has the store."""
+    """Another process uses the store."""
 
 
 FIRST_FENCE = 1
@@ -67,7 +66,7 @@ class Held(NamedTuple):
 
 
 class Remembered(NamedTuple):
-    """A prediction that waits for its label: what was said, and, once it is revealed, the number of that event."""
+    """A prediction that waits for its label, with, once that is revealed, the number of its event."""
 
     body: bytes
     expires: float
@@ -75,10 +74,10 @@ class Remembered(NamedTuple):
 
 
 class Key(NamedTuple):
-    """A request that came with an idempotency key: its digest, the first event that it made, and what was answered.
+    """A request that came with an idempotency key: its digest, the first event that it made, and the answer.
 
-    The answer to a request that learns is known only after the commit, and is written a little later; after a
-    restart in between it is found by folding the log again.
+    The answer to a request that learns is known only after the commit, and is written a little later; after a restart
+    in between it is recovered by folding the log.
     """
 
     digest: bytes
@@ -93,60 +92,60 @@ class Snapshot(NamedTuple):
     at: float
     sha256: str
     mistakes: int
-    asked: bool  # by somebody: such snapshots are not cleared away
+    asked: bool  # by a user: such snapshots are not deleted
 
 
 class Store(ABC):
-    """A store in a database, whose tables are asked in the same words by all: `?` stands for a value.
+    """A store in a database; all subclasses run the same queries on its tables: `?` stands for a value.
 
-    A model is known by its number, which no later model has. A subclass opens the database, runs statements, and says
-    what makes a model this process's own.
+    A model is identified by its number, which is never reused. A subclass opens the database, runs statements, and says
+    which models this process holds.
     """
 
-    address_of_row = "rowid"  # by what a row of a table is known to the database
+    address_of_row = "rowid"  # the column that identifies a row to the database
 
     lock: threading.RLock
     lease: float | None  # None, if no other server can have the store
-    until: float  # by time.monotonic(): what is held, is held until then, unless the lease is renewed
+    until: float  # by time.monotonic(): when what is held expires, unless the lease is renewed
 
     @abstractmethod
     def begin(self, fences: Sequence[tuple[int, int]]) -> Collection[tuple[int, int]]:
-        """Begin to change models, given with their fences; which of them another server has taken, and must stay so."""
+        """Begin to change models, given with their fences; return those that another server has taken."""
 
     @abstractmethod
     def commit(self) -> None: ...
 
     @abstractmethod
     def close(self) -> None:
-        """Give back what is held."""
+        """Release what is held."""
 
     @abstractmethod
     def renew(self) -> bool:
-        """Renew the lease, without the lock. False if it had expired: nothing is held any more, until the next call."""
+        """Renew the lease, without the lock. False if it had expired: nothing is held until the next call."""
 
     @abstractmethod
     def wall(self) -> float:
-        """The time, in seconds since 1970."""
+        """Return the time, in seconds since 1970."""
 
     @abstractmethod
     def hold(self, name: str) -> Held | None:
-        """A model, to be held by this process; None if there is none. ElsewhereError, if another server holds it."""
+        """Hold a model for this process; None if there is none. Raise ElsewhereError if another server holds it."""
 
     @abstractmethod
     def create(self, name: str) -> int | None:
-        """The number of a new model, which this process holds; None if there is one of that name."""
+        """Create a model, which this process holds, and return its number; None if the name exists."""
 
     def _own(self) -> str:
-        """A condition of what belongs to models that this process holds, if it does not hold all."""
+        """Return a condition for what belongs to models that this process holds, if it does not hold all."""
         return ""
 
     @abstractmethod
     def _run(self, statement: str, *values: Any) -> None:
-        """Run a statement. If it fails, that may be found out only by a later one, or by the commit."""
+        """Run a statement. Its failure may surface only in a later one, or in the commit."""
 
     @abstractmethod
     def _count(self, statement: str, *values: Any) -> int:
-        """Run a statement, and say how many rows it changed."""
+        """Run a statement; return how many rows it changed."""
 
     @abstractmethod
     def _many(self, statement: str, rows: list[tuple[Any, ...]]) -> None:
@@ -154,13 +153,13 @@ class Store(ABC):
 
     @abstractmethod
     def _all(self, statement: str, *values: Any) -> list[Any]:
-        """The rows that a query finds, once nobody else holds the lock."""
+        """Return the rows that a query finds, once nobody else holds the lock."""
 
     def names(self) -> list[str]:
         return [name for (name,) in self._all("SELECT name FROM models")]
 
     def recent(self, most: int) -> list[str]:
-        """The names of the models that learned last, the last one first."""
+        """Return the names of the models that learned last, the last one first."""
         newest = "SELECT position FROM log WHERE log.model = models.model ORDER BY first DESC LIMIT 1"
         return [name for (name,) in self._all(f"SELECT name FROM models ORDER BY ({newest}) DESC LIMIT ?", most)]
 
@@ -169,7 +168,7 @@ class Store(ABC):
             self._run(f"DELETE FROM {table} WHERE model = ?", model)
 
     def latest(self) -> float:
-        """When the last event was written; no later one may be earlier."""
+        """Return when the last event was written; no later one may be earlier."""
         rows = self._all("SELECT at FROM log ORDER BY position DESC LIMIT 1")
         return float(rows[0][0]) if rows else 0.0
 
@@ -179,7 +178,7 @@ class Store(ABC):
         self._run("INSERT INTO log (model, first, size, at, kind, body) VALUES (?, ?, ?, ?, ?, ?)", model, *row)
 
     def rows(self, model: int, start: int, most: int) -> list[LogRow]:
-        """Rows of the log, at most so many, from the one that holds the event `start` on."""
+        """Return rows of the log, at most so many, from the one that holds the event `start` on."""
         found = self._all(
             "SELECT first, size, at, kind, body FROM log WHERE model = ? AND first >= coalesce("
             "(SELECT max(first) FROM log WHERE model = ? AND first <= ?), ?) ORDER BY first LIMIT ?",
@@ -188,13 +187,13 @@ class Store(ABC):
         return [row for row in map(LogRow._make, found) if row.last >= start]
 
     def last(self, model: int) -> int:
-        """The last event of a model."""
+        """Return the last event of a model."""
         return int(
             self._all("SELECT first + size - 1 FROM log WHERE model = ? ORDER BY first DESC LIMIT 1", model)[0][0]
         )
 
     def rows_of(self, model: int, seqs: Sequence[int]) -> list[LogRow]:
-        """The rows that hold these events."""
+        """Return the rows that hold these events."""
         found: dict[int, LogRow] = {}
         for seq in seqs:
             for row in self.rows(model, seq, 1):
@@ -207,9 +206,9 @@ class Store(ABC):
         return [LogRow(*row) for row in self._all(f"SELECT first, size, at, kind, body FROM log {where}", model)]
 
     def trim(self, model: int, upto: int, before: float) -> int:
-        """Delete the rows that end by the event `upto` and are older than `before`; how many they were.
+        """Delete the rows that end by the event `upto` and are older than `before`; return how many.
 
-        Rollbacks stay: without them nobody could say which events were taken back.
+        Rollbacks stay: only they show which events were taken back.
         """
         newest = self._all("SELECT max(first + size - 1) FROM log WHERE model = ? AND at < ?", model, before)[0][0]
         end = min(upto, -1 if newest is None else newest)
@@ -226,7 +225,7 @@ class Store(ABC):
         self._run("INSERT INTO snapshots VALUES (?, ?, ?, ?, ?, ?, ?)", model, *snapshot, content)
 
     def snapshots(self, model: int) -> list[Snapshot]:
-        """The newest first."""
+        """Return the snapshots, the newest first."""
         columns = "seq, at, sha256, mistakes, asked"
         found = self._all(f"SELECT {columns} FROM snapshots WHERE model = ? ORDER BY seq DESC", model)
         return [Snapshot(seq, at, sha256, mistakes, bool(asked)) for seq, at, sha256, mistakes, asked in found]
@@ -241,12 +240,12 @@ class Store(ABC):
     # The index of mistakes
 
     def add_mistakes(self, model: int, line: int, last: int, body: bytes) -> None:
-        """Which events were mistakes of a line, up to the event `last`: an index of the log, made by folding it."""
+        """Store which events were mistakes of a line, up to the event `last`: an index, made by folding the log."""
         replace = "ON CONFLICT (model, line, last) DO UPDATE SET body = excluded.body"
         self._run(f"INSERT INTO mistakes VALUES (?, ?, ?, ?) {replace}", model, line, last, body)
 
     def mistakes(self, model: int, line: int, start: int, most: int) -> list[tuple[int, bytes]]:
-        """Parts of the index that end at the event `start` or later, at most so many, with their ends."""
+        """Return parts of the index that end at the event `start` or later, at most so many, with their ends."""
         where = "WHERE model = ? AND line = ? AND last >= ? ORDER BY last LIMIT ?"
         return self._all(f"SELECT last, body FROM mistakes {where}", model, line, start, most)
 
@@ -266,7 +265,7 @@ class Store(ABC):
         self._many(statement, [(first + i, model, name) for i, name in enumerate(names)])
 
     def waiting(self, model: int) -> int:
-        """How many predictions wait for their label."""
+        """Return how many predictions wait for their label."""
         return int(self._all("SELECT count(*) FROM predictions WHERE model = ? AND revealed IS NULL", model)[0][0])
 
     # Idempotency keys
@@ -287,7 +286,7 @@ class Store(ABC):
         return Key(*found[0]) if found else None
 
     def forget(self, now: float, most: int) -> int:
-        """Delete predictions and keys whose time is over, at most so many; how many they were."""
+        """Delete expired predictions and keys, at most so many; return how many."""
         forgotten = 0
         for table in ("predictions", "keys"):
             row = self.address_of_row

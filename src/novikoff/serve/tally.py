@@ -1,6 +1,6 @@
-"""What is counted along a stream: mistakes over time, and whether they become more than the record leads one to expect.
+"""Counts along a stream: mistakes over time, and whether there are more than the record leads one to expect.
 
-Both take constant memory, and depend on nothing but the examples, so that a replay of the log counts the same.
+Both take constant memory, and depend only on the examples, so that a replay of the log counts the same.
 """
 
 import math
@@ -59,9 +59,9 @@ class Alarm(msgspec.Struct, frozen=True):
 class DriftWindow(msgspec.Struct):
     """The mistakes in a window of examples, against the record before it.
 
-    If the world stays the same, the window is like any other part of the record: given all mistakes so far, the number
-    that fall into it is hypergeometric. The i-th look alarms below ALARM / (i (i + 1)), which sums to ALARM. After an
-    alarm the record starts anew. A learner that gets better makes fewer mistakes than expected, never more.
+    Without drift, the window is like any other part of the record: given all mistakes so far, the number in it is
+    hypergeometric. The i-th test alarms below ALARM / (i (i + 1)), which sums to ALARM. After an alarm the record
+    starts anew. A learner that improves makes fewer mistakes than expected, never more.
     """
 
     seen: int = 0
@@ -75,11 +75,11 @@ class DriftWindow(msgspec.Struct):
 
     @property
     def expected(self) -> float:
-        """How many mistakes the record before the window leads one to expect in it."""
+        """The expected number of mistakes in the window, given the record before it."""
         return self.examples * self.before_mistakes / self.before_examples if self.before_examples else 0.0
 
     def add(self, flags: Sequence[bool], first: int) -> None:
-        """Count examples, of which the first has the number `first`."""
+        """Count examples, numbered from `first`."""
         for seq, flag in enumerate(flags, start=first):
             self.mistakes += flag
             self.examples += 1
@@ -104,9 +104,9 @@ class DriftWindow(msgspec.Struct):
 
 
 def chance_of_more(mistakes: int, examples: int, before_mistakes: int, before_examples: int) -> float:
-    """The chance that at least so many of all mistakes fall into the window, if each example is as likely as another.
+    """Return the chance that at least so many of all mistakes fall into the window, if all examples are equally likely.
 
-    There are more of them than expected, so from one number to the next the chance falls, ever faster.
+    There are more than expected, so from one number to the next the chance falls, ever faster.
 
     >>> round(chance_of_more(2, 2, 0, 2), 9)  # both mistakes are among the last two of four examples
     0.166666667

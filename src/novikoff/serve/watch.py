@@ -1,7 +1,7 @@
-"""Who watches: each watcher is told what changed, some times a second, as server-sent events.
+"""Watchers: each is sent what changed, a few times a second, as server-sent events.
 
-All changes in between go into one message, which is made when the one before it has been taken. So the cost does not
-grow with the load, and of a watcher that does not read only the names of the models that changed are kept.
+All changes in between go into one message, which is made when the previous one has been read. So the cost does not grow
+with the load, and for a watcher that does not read, only the names of changed models are kept.
 """
 
 import asyncio
@@ -15,13 +15,13 @@ from novikoff.serve.models import Models
 
 MOST_WATCHERS = 64
 GAP = 0.2  # seconds between messages
-SHARE = 0.1  # of the time that may go into making messages
+SHARE = 0.1  # fraction of the time that may go into making messages
 HEARTBEAT = 15.0
 BEAT = b": still here\n\n"
 
 
 class Watcher:
-    """One who watches, and the models that changed since it was last told; None are all."""
+    """A watcher, and the models that changed since its last message; None means all."""
 
     def __init__(self) -> None:
         self.changed: set[str] | None = None
@@ -30,7 +30,7 @@ class Watcher:
 
 
 class Watchers:
-    """All who watch these models."""
+    """All watchers of these models."""
 
     def __init__(self, models: Models) -> None:
         self._models = models
@@ -51,12 +51,12 @@ class Watchers:
         self._all.discard(watcher)
 
     def end(self) -> None:
-        """Tell all who watch that this is the end."""
+        """End the streams of all watchers."""
         self._ended.set()
         self.changed(())
 
     def changed(self, names: Iterable[str]) -> None:
-        """Tell, soon, that these models changed."""
+        """Notify all watchers, soon, that these models changed."""
         names = list(names)
         for watcher in self._all:
             if watcher.changed is not None:
@@ -64,7 +64,7 @@ class Watchers:
             watcher.came.set()
 
     async def messages(self, watcher: Watcher) -> AsyncIterator[bytes]:
-        """What a watcher is told: first all models, then those that changed, until the end."""
+        """Yield the messages to a watcher: first all models, then those that changed, until the end."""
         while not self._ended.is_set():
             try:
                 async with asyncio.timeout(HEARTBEAT):
@@ -85,7 +85,7 @@ class Watchers:
                     await self._ended.wait()
 
     async def _news(self, names: set[str] | None) -> Changes:
-        """How the models of these names are now; without names, all of them."""
+        """Return these models as they are now; without names, all of them."""
 
         def read() -> Changes:
             there = set(self._models.store.names())

@@ -1,8 +1,7 @@
-"""The one writer. Jobs wait in a bounded queue; a transaction takes all that wait, up to a limit, and one commit.
+"""The one writer. Jobs wait in a bounded queue; a transaction takes all that wait, up to a limit, with one commit.
 
-Then they are applied to memory in the same order, and answered.
-Nothing is acknowledged, and nothing is to be seen, before it is on the disk. If a commit fails, nobody can know what is
-on the disk, so the process ends; the next one will read it.
+Then they are applied to memory in the same order, and answered. Nothing is acknowledged or visible before it is on the
+disk. If a commit fails, what is on the disk is unknown, so the process exits; the next one reads it.
 """
 
 import asyncio
@@ -28,7 +27,7 @@ EXIT_CODE = 74  # EX_IOERR
 
 
 def end_process(error: BaseException) -> None:
-    """End the process at once, so that nothing is acknowledged that may be lost."""
+    """Exit at once, so that nothing is acknowledged that may be lost."""
     if not isinstance(error, StoreError):
         traceback.print_exception(error)
     print(f"novikoff: {error}; cannot guarantee durability; shutting down", file=sys.stderr, flush=True)  # noqa: T201
@@ -64,7 +63,7 @@ class Writer:
         self._task = asyncio.create_task(self._run())
 
     async def stop(self) -> None:
-        """Write what waits, and end."""
+        """Write what is queued, and stop."""
         self._closing = True
         self._came.set()
         if self._task is not None:
@@ -72,7 +71,7 @@ class Writer:
         self._thread.shutdown()
 
     def submit(self, job: Job, own: bool = False) -> "asyncio.Future[Any]":
-        """Put a job into the queue; its answer comes after its commit. The service's `own` jobs are never refused."""
+        """Queue a job; its answer comes after its commit. The service's `own` jobs are never refused."""
         if self._closing and not own:
             raise RefusedError(503, "the service is shutting down", retry_after=5)
         too_many = self.waiting + job.size > self.most_waiting or self.waiting_bytes + job.weight > MOST_BYTES
@@ -108,7 +107,7 @@ class Writer:
             self._apply(jobs)
 
     def _next(self) -> list[Job]:
-        """The jobs of the next transaction."""
+        """Return the jobs of the next transaction."""
         jobs = [self._jobs.popleft()]
         events = jobs[0].size
         while self._jobs and not (jobs[0].alone or self._jobs[0].alone) and events + self._jobs[0].size <= MOST_EVENTS:
@@ -119,7 +118,7 @@ class Writer:
         return jobs
 
     def _apply(self, jobs: list[Job]) -> None:
-        """Apply what is on the disk, and answer."""
+        """Apply to memory what is on the disk, and answer."""
         for job in jobs:
             if job.refused is None:
                 answer = job.finish()
@@ -138,7 +137,7 @@ class Writer:
                 job.refused = RefusedError(422, str(error))
 
     def _commit(self, jobs: list[Job]) -> set[LoadedModel]:
-        """Write it all, but for models that another server holds; which those are."""
+        """Write all jobs, except for models that another server holds; return these."""
         now, store = self.now(), self.store
         models = {job.model for job in jobs if job.model.number}
         with store.lock:
