@@ -25,7 +25,7 @@ TIME_LIMIT = 5.0
 
 @lru_cache(maxsize=32)
 def certificate_of(state: State) -> Certificate | None:
-    """The library's certificate; None as long as there are not two classes to tell apart."""
+    """Return the library's certificate; None until there are two classes."""
     if not state.has_two_classes:
         return None
     if state.is_kernel:
@@ -34,7 +34,7 @@ def certificate_of(state: State) -> Certificate | None:
 
 
 def evidence_as_json(state: State) -> dict[str, Any] | None:
-    """What the certificate says, in numbers, in words, and in shapes."""
+    """Return what the certificate states, in numbers, in words, and in shapes."""
     certificate = certificate_of(state)
     if certificate is None:
         return None
@@ -58,14 +58,14 @@ def evidence_as_json(state: State) -> dict[str, Any] | None:
 
 
 def separator_of(state: State) -> str:
-    """What a plane is called where it is drawn."""
+    """Return what a hyperplane is called where it is drawn."""
     if state.space == "line":
         return "line" if state.fit_intercept else "line through 0"
     return "circle" if state.space == "circle" else "plane in feature space"
 
 
 def facts(state: State, certificate: Certificate) -> list[dict[str, Any]]:
-    """What else is known, each by its name, in a number and in words."""
+    """Return what else is known, each by its name, in a number and in words."""
     found: list[tuple[str, float | None, str | None]] = [
         ("margin", certificate.margin.lower, certificate.margin_in_words),
         ("radius", certificate.radius, radius_in_words(certificate.radius) if certificate.promise else None),
@@ -78,16 +78,16 @@ def facts(state: State, certificate: Certificate) -> list[dict[str, Any]]:
 
 
 def has_margin(certificate: Certificate | None) -> bool:
-    """Whether a separator is known, and not only that there is one."""
+    """Whether a separator is known, not only that one exists."""
     return certificate is not None and certificate.mistake_bound is not None
 
 
 def widest(state: State, certificate: Certificate) -> dict[str, Any]:
-    """The plane of the certificate, and the same plane moved by the margin to either side."""
+    """Return the hyperplane of the certificate, and the same moved by the margin to either side."""
     margin = certificate.margin.lower
     if isinstance(certificate.separator, Separator):
         u = state.as_plane(certificate.separator.folded)
-        # With the 1 of a bias scaled, too, a margin is not a distance in the plane.
+        # If the 1 of the intercept is scaled, too, a margin is not a distance in the plane.
         sides = () if state.fit_intercept and state.is_scaled else (margin, -margin)
         shapes = [plane_shape([*u[:-1], u[-1] + moved], state.view) for moved in (0.0, *sides)]
     else:
@@ -103,16 +103,16 @@ def widest(state: State, certificate: Certificate) -> dict[str, Any]:
 
 
 def unit_coefficients(state: State, certificate: Certificate) -> Floats:
-    """The coefficients of the points in the unit vector of the certificate, in the space of a kernel."""
+    """Return the coefficients of the points in the unit vector of the certificate, in the space of a kernel."""
     signed = as_unit(certificate.coefficients or ()) * state.labels
     return np.asarray(signed / np.sqrt(signed @ gram_of(state) @ signed), dtype=np.float64)
 
 
 def obstruction(state: State, certificate: Certificate) -> dict[str, Any] | None:
-    """The rows whose examples cancel, their whole weights, and the hulls that meet.
+    """Return the rows whose examples cancel, their integer weights, and the hulls that intersect.
 
-    With a bias the weights of either class have the same sum, so the two weighted means are one point in both hulls.
-    Without one, the hull of all y x contains the origin. Where the points are lifted, nothing of this is in the plane.
+    With an intercept the weights of either class have the same sum, so the two weighted means are one point in both
+    hulls. Without one, the hull of all y x contains the origin. Of lifted points, none of this is in the plane.
     """
     if certificate.obstruction is None:
         return None
@@ -136,7 +136,7 @@ def obstruction(state: State, certificate: Certificate) -> dict[str, Any] | None
 
 
 def balls_as_json(state: State) -> list[dict[str, Any]]:
-    """For a circle: whether one holds the red points and keeps the blue ones out, and the other way round."""
+    """For a circle, return whether one holds the red points and excludes the blue ones, and vice versa."""
     if state.space != "circle" or not state.has_two_classes:
         return []
     names = np.where(state.labels > 0, "red", "blue")

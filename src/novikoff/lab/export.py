@@ -1,8 +1,7 @@
-"""The lab as a folder of files: it needs no server, only what the library answered when it was written.
+"""The lab as a folder of files: it needs no server, because all answers of the library are precomputed.
 
-All answers are precomputed, scene by scene, and put into scripts; and the modules of a page are put into one script,
-because a browser loads no modules from the disk. So the folder works from any web server, under any path, and from the
-disk.
+The answers are put into scripts, scene by scene, and the modules of a page are bundled into one script, because a
+browser loads no modules from the disk. So the folder works from any web server, under any path, and from the disk.
 """
 
 import json
@@ -24,15 +23,15 @@ PAGES = {"index.html": "lab.js", "margins.html": "margins.js", "shattering.html"
 
 SIZES = margins.SIZES
 
-# The noise that can be had without a library, in percent.
+# The noise that is precomputed, in percent.
 NOISES = (0, 10, 20, 30)
 
-# Places in a drawing, in digits; a screen shows no more.
+# Significant digits in a drawing; a screen shows no more.
 DIGITS = 6
 
 
 def export(folder: Path) -> list[Path]:
-    """Write the lab into a folder, which is made if it is not there; the files, in order."""
+    """Write the lab into a folder, which is created if needed; return the files, in order."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "shared").mkdir(exist_ok=True)
     written = [_copied(SHARED / name, folder / "shared" / name) for name in ("style.css", "icon.svg")]
@@ -59,7 +58,7 @@ def _written(path: Path, text: str) -> Path:
 
 
 def _static(html: str, script: str) -> str:
-    """The page with one script in place of its modules, and marked, so that it hides what needs a library behind it."""
+    """Return the page with one script in place of its modules, marked so that it hides what needs a server."""
     html = html.replace('<html lang="en">', '<html lang="en" class="static">')
     return html.replace(f'<script type="module" src="{script}">', f'<script defer src="{script}">')
 
@@ -70,7 +69,7 @@ def _static(html: str, script: str) -> str:
 
 
 def precomputed() -> Iterator[tuple[str, Any]]:
-    """What the page will ask, by the names of files: what it knows, every scene, and the two other pages."""
+    """Yield what the page will request, by file name: its initial data, every scene, and the two other pages."""
     scenes = [scene for scene in SCENES if scene["state"]["points"]]
     yield "known", {**known_as_json(), "scenes": scenes}
     for scene in scenes:
@@ -90,7 +89,7 @@ def precomputed() -> Iterator[tuple[str, Any]]:
 
 
 def scene_answers(document: Any) -> dict[str, Any]:
-    """A state step by step; the same moment is written once."""
+    """Return the answers for a state, step by step; equal moments are stored once."""
     state = parse_state(document)
     run = run_as_json(state)
     moments: dict[str, int] = {}
@@ -116,7 +115,7 @@ def _json(document: Any) -> str:
 
 
 def _rounded(value: Any) -> Any:
-    """Places in drawings rounded, which are lists of pairs of numbers; all else as it is."""
+    """Round the places in drawings, which are lists of pairs of numbers; leave all else."""
     if isinstance(value, dict):
         return {name: _rounded(part) for name, part in value.items()}
     if isinstance(value, list | tuple):
@@ -135,7 +134,7 @@ EXPORT = re.compile(r"^export (?P<kind>async function|function|const) (?P<name>\
 
 
 def bundle(script: str) -> str:
-    """A module and all that it imports, each in a function of its own, so that no names meet.
+    """Bundle a module and all that it imports, each in a function of its own, so that no names clash.
 
     Our modules import by name and export functions and constants; anything else would be left as it is, and fail.
     """
@@ -146,7 +145,7 @@ def bundle(script: str) -> str:
 
 
 def _collect(name: str, found: dict[str, str]) -> None:
-    """Those that a module imports come before it."""
+    """Collect a module after those that it imports."""
     source = SHARED / name.removeprefix("shared/") if name.startswith("shared/") else PAGE / name
     text = source.read_text(encoding="utf-8")
     for match in IMPORT.finditer(text):

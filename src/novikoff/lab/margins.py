@@ -24,7 +24,7 @@ SIZES = range(2, 11)
 # The paper's phases make 16 m^2 mistakes; with fewer there is more to see.
 PATIENCE, SEED = 1.0, 1
 DOTS = 160
-# The window of the slices: so many times as high as the last slice's inner circle, and its ratio of width to height.
+# The window of the slices: its height, relative to the last slice's inner circle, and its aspect ratio.
 WINDOW, WINDOW_ASPECT = 3.2, 1.6
 
 PLAIN: dict[str, Any] = {"fit_intercept": False, "shuffle": False, "max_iter": None}
@@ -33,7 +33,7 @@ SCENES = tuple(scene["name"] for scene in KNOWN["margins"])
 
 
 def answer_margins(document: Any) -> dict[str, Any]:
-    """What the page Tiny margins shows of {"scene": ..., "n": ...}."""
+    """Return what the page Tiny margins shows of {"scene": ..., "n": ...}."""
     asked = document if isinstance(document, dict) else {}
     scene = checked("scene", asked.get("scene"), Choice(words=SCENES))
     return margins_as_json(scene, checked("n", asked.get("n", SIZES.start), Whole.between(SIZES[0], SIZES[-1])))
@@ -41,7 +41,7 @@ def answer_margins(document: Any) -> dict[str, Any]:
 
 @lru_cache(maxsize=32)
 def margins_as_json(scene: str, n: int) -> dict[str, Any]:
-    """The rows, the plain run on them, and the phases of the rescaled one."""
+    """Return the rows, the plain run on them, and the phases of the rescaled one."""
     rows = rows_of(scene, n)
     return {
         "rows": rows.tolist(),
@@ -53,7 +53,7 @@ def margins_as_json(scene: str, n: int) -> dict[str, Any]:
 
 
 def rows_of(scene: str, n: int) -> Floats:
-    """The folded examples y (x, 1), or the chain e_j - e_1 - ... - e_(j-1), which has no labels to fold.
+    """Return the folded examples y (x, 1), or the chain e_j - e_1 - ... - e_(j-1), which has no labels to fold.
 
     >>> rows_of("chain", 3).tolist()
     [[1.0, 0.0, 0.0], [-1.0, 1.0, 0.0], [-1.0, -1.0, 1.0]]
@@ -66,7 +66,7 @@ def rows_of(scene: str, n: int) -> Floats:
 
 @lru_cache(maxsize=1)
 def counts() -> list[dict[str, int]]:
-    """Mistakes of the plain run on the chain, and the two ends between which they are: 2^(n-1) and the theorem's."""
+    """Return the mistakes of the plain run on the chain, with the bounds: 2^(n-1) and the theorem's."""
     return [
         {"n": n, "mistakes": mistakes_on(rows), "floor": 2 ** (n - 1), "bound": _widest(rows)[2]}
         for n in SIZES
@@ -76,7 +76,7 @@ def counts() -> list[dict[str, int]]:
 
 @lru_cache(maxsize=1)
 def compared() -> list[dict[str, Any]]:
-    """The two cars as they are stored, and better."""
+    """Return the mistakes on the two cars as stored, and preprocessed."""
     stored = rows_of("cars", 0)
     cars = np.array([[4.0, 1997.0, 6.0], [0.0, 1998.0, 3.0]])
     scaled = fold_bias((cars - cars.mean(axis=0)) / cars.std(axis=0)) * [[1.0], [-1.0]]
@@ -90,7 +90,7 @@ def compared() -> list[dict[str, Any]]:
 
 
 def mistakes_on(rows: Floats) -> int:
-    """Of the plain run, in order, until none is wrong.
+    """Count the mistakes of the plain run, in order, until none is wrong.
 
     >>> mistakes_on(rows_of("chain", 5))
     341
@@ -99,7 +99,7 @@ def mistakes_on(rows: Floats) -> int:
 
 
 def plain_as_json(rows: Floats) -> dict[str, Any]:
-    """The perceptron on the rows as they are, in order, until none is wrong; and the proof at some of its mistakes."""
+    """Run the perceptron on the rows, in order, until none is wrong; with the proof at some of its mistakes."""
     learned = perceptron(rows, np.ones(len(rows)), record_mistakes=True, **PLAIN)
     assert learned.mistakes is not None
     u, margin, bound = _widest(rows)
@@ -123,7 +123,7 @@ def plain_as_json(rows: Floats) -> dict[str, Any]:
 
 
 def rescaled_as_json(rows: Floats) -> dict[str, Any]:
-    """The phases of the rescaled perceptron, each with a slice through the middle of its solutions."""
+    """Return the phases of the rescaled perceptron, each with a slice through the middle of its solutions."""
     seen: list[Phase] = []
     limits, generator = SearchLimits(Clock(None)), np.random.default_rng(SEED)
     found = dunagan_vempala(System.of(rows), limits, generator, patience=PATIENCE, watch=seen.append)
@@ -164,7 +164,7 @@ def _phase(phase: Phase, window: View, *, is_last: bool) -> dict[str, Any]:
 
 
 def _orthogonal(vector: Floats, *others: Floats) -> Floats:
-    """The part of a vector at right angles to others, of length 1, or any such direction; 0 if there is none."""
+    """Return the part of a vector orthogonal to others, of length 1, or any such direction; 0 if there is none."""
     if len(others) >= len(vector):
         return np.zeros(len(vector))
     basis, _ = np.linalg.qr(np.column_stack([*others, vector, np.eye(len(vector))]))
@@ -173,7 +173,7 @@ def _orthogonal(vector: Floats, *others: Floats) -> Floats:
 
 
 def _widest(rows: Floats) -> tuple[Floats, float, int]:
-    """The unit vector whose smallest product with a row is largest, that product, and the mistakes it allows."""
+    """Return the unit vector whose smallest product with a row is largest, that product, and the mistakes it allows."""
     signs = np.where(np.arange(len(rows)) % 2, -1, 1)
     certificate = certify(rows * signs[:, None], signs, fit_intercept=False)
     assert isinstance(certificate.separator, Separator)

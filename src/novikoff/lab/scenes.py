@@ -1,7 +1,7 @@
-"""What the pages know from the start: the scenes with their points and rules, the limits, and words for the letters.
+"""The initial data of the pages: the scenes with their points and rules, the limits, and words for the letters.
 
-What never changes is in known.json. All coordinates there are eighths, which are exact in binary: so the whole numbers
-of a proof stay small.
+Constants are in known.json. All coordinates there are eighths, which are exact in binary, so the integers of a proof
+stay small.
 """
 
 from typing import Any
@@ -17,12 +17,12 @@ from novikoff.options import Number, Whole
 from novikoff.say.runs import READOUT_WORDS
 
 SAMPLE = {"count": Whole.between(4, MOST_POINTS), "noise": Number.between(0, 0.5), "seed": RULES["seed"]}
-# The line a x + b y = c, and how far from it a point is at least.
+# The line a x + b y = c, and the least distance of a point from it.
 NORMAL, OFFSET, GAP = np.array([0.8, 0.6]), 0.25, 0.3
 
 
 def sample_points(count: int, noise: float, seed: int) -> list[list[float]]:
-    """Points (x, y, label). More points begin with the fewer ones, and more noise flips what less noise flips.
+    """Return points (x, y, label). More points extend fewer ones, and more noise flips what less noise flips.
 
     >>> few, many = sample_points(4, 0.0, 0), sample_points(8, 0.0, 0)
     >>> many[:4] == few, [label for _, _, label in many]
@@ -42,13 +42,13 @@ def sample_points(count: int, noise: float, seed: int) -> list[list[float]]:
 
 
 def answer_sample(document: Any) -> dict[str, Any]:
-    """The points that were asked for by {"count": ..., "noise": ..., "seed": ...}."""
+    """Return the points requested by {"count": ..., "noise": ..., "seed": ...}."""
     asked = document if isinstance(document, dict) else {}
     return {"points": sample_points(**{name: checked(name, asked.get(name), kind) for name, kind in SAMPLE.items()})}
 
 
 def _scene(fields: dict[str, Any]) -> dict[str, Any]:
-    """A scene with its points, which a `sample` draws."""
+    """Return a scene with its points, which a `sample` draws."""
     sample = fields.get("sample")
     drawn = {} if sample is None else {"points": sample_points(**sample)}
     return {**fields, "state": {**fields["state"], **drawn}, "sample": sample}
@@ -58,7 +58,7 @@ SCENES = [_scene(fields) for fields in KNOWN["scenes"]]
 
 
 def known_as_json() -> dict[str, Any]:
-    """All that the pages know before anything is asked."""
+    """Return all that the pages need before the first request."""
     families = [{"name": name, "title": title} for name, (title, _, _) in FAMILIES.items()]
     corners = {"fewest": FEWEST_CORNERS, "most": MOST_CORNERS, "names": CORNERS}
     return {

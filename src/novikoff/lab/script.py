@@ -1,4 +1,4 @@
-"""A scene to take away: as a table, and as a Python script that learns it again with this library."""
+"""A scene to download: as a table, and as a Python script that learns it again with this library."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ HOW = {
 
 
 def as_csv(state: State) -> str:
-    """The points as a table with the columns x, y and label.
+    """Return the points as a table with the columns x, y and label.
 
     >>> from novikoff.lab.state import parse_state
     >>> print(as_csv(parse_state({"points": [[1, 0.5, 1], [-1, 2, -1]]})), end="")
@@ -25,7 +25,7 @@ def as_csv(state: State) -> str:
 
 
 def as_script(state: State) -> str:
-    """A script that makes the same mistakes, asks for the same certificate, and follows the proof."""
+    """Return a script that makes the same mistakes, requests the same certificate, and follows the proof."""
     from jinja2 import Environment, StrictUndefined
 
     if not state.has_two_classes:

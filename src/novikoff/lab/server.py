@@ -1,6 +1,6 @@
-"""The lab's server: a page, and a small JSON API behind which the library does the mathematics.
+"""The lab's server: a page, and a small JSON API to the library, which does the mathematics.
 
-It listens on the loopback address only, and answers nobody but its own page (`novikoff.web`). Requests must be JSON.
+It listens on the loopback address only, and answers only its own page (`novikoff.web`). Requests must be JSON.
 """
 
 import socket
@@ -29,7 +29,7 @@ MOST_BYTES = 2_000_000
 
 
 def make_app() -> "Starlette":
-    """The application, without a port."""
+    """Return the application, without a port."""
     from starlette.applications import Starlette
     from starlette.exceptions import HTTPException
     from starlette.middleware import Middleware
@@ -129,7 +129,7 @@ def _http_error(request: "Request", error: Any) -> "Response":
 
 
 def _refused(request: "Request", error: Any) -> "Response":
-    """What the lab or the library refuses, it explains; of a state, also where."""
+    """Explain what the lab or the library refuses; for a state, also where."""
     return _problem(422, str(error), getattr(error, "field", None))
 
 
@@ -142,7 +142,7 @@ def _too_much(request: "Request", error: Any) -> "Response":
 
 
 def check_installed() -> None:
-    """Say how to install what the lab needs, if it is not there."""
+    """Raise an error that says how to install what the lab needs, if it is missing."""
     check_packages("the lab", "lab", "starlette", "uvicorn", "contourpy")
 
 

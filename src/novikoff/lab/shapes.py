@@ -19,14 +19,14 @@ Point = tuple[float, float]
 NODES = (145, 109)
 BISECTIONS = 6
 
-# Corners of a polygon that is drawn as a circle, and from how many times the view's height on only an arc is drawn.
+# Corners of a polygon that is drawn as a circle; above so many times the view's height, only an arc is drawn.
 CORNERS = 180
 LARGE = 25
 
 
 @dataclass(frozen=True)
 class Shape:
-    """`curves` are open or closed polylines; the score is positive in `positive`, polygons filled by even and odd."""
+    """`curves` are open or closed polylines; the score is positive in `positive`, polygons filled even-odd."""
 
     curves: list[list[Point]] = field(default_factory=list)
     positive: list[list[Point]] = field(default_factory=list)
@@ -36,7 +36,7 @@ class Shape:
 
 
 def plane_shape(weights: Sequence[float], view: View) -> Shape:
-    """What a plane cuts out of the view: weights (a, b, bias) a line, weights (a, b, c, bias) above a circle.
+    """Return where a hyperplane cuts the view: weights (a, b, bias) in a line, (a, b, c, bias) in a circle.
 
     >>> plane_shape([1.0, 0.0, 0.0], View(0.0, 0.0, 1.0, aspect=1.0)).curves
     [[(0.0, -1.0), (0.0, 1.0)]]
@@ -60,7 +60,7 @@ def plane_shape(weights: Sequence[float], view: View) -> Shape:
 
 
 def _large_circle(center: Point, radius: float, outside_is_positive: bool, view: View) -> Shape:
-    """The arc that passes near the view: a polygon of the whole circle would be too coarse there."""
+    """Return the arc that passes near the view: a polygon of the whole circle would be too coarse there."""
     reach = 2 * view.half * view.aspect
     gap = math.dist(center, (view.x, view.y)) - radius
     if abs(gap) > reach:
@@ -74,7 +74,7 @@ def _large_circle(center: Point, radius: float, outside_is_positive: bool, view:
 
 
 def clipped(polygon: Iterable[Point], a: float, b: float, c: float) -> list[Point]:
-    """The part of a convex polygon where a x + b y + c >= 0 (Sutherland & Hodgman 1974).
+    """Return the part of a convex polygon where a x + b y + c >= 0 (Sutherland & Hodgman 1974).
 
     >>> clipped([(0, 0), (2, 0), (2, 2), (0, 2)], -1, 0, 1)
     [(0, 0), (1.0, 0.0), (1.0, 2.0), (0, 2)]
@@ -92,14 +92,14 @@ def clipped(polygon: Iterable[Point], a: float, b: float, c: float) -> list[Poin
 
 
 def edge_on(polygon: Sequence[Point], a: float, b: float, c: float, size: float) -> list[Point]:
-    """The two corners of a clipped polygon, of about this size, that lie on the line, if it has such an edge."""
+    """Return the two corners of a clipped polygon, of about this size, that lie on the line, if it has such an edge."""
     near = 1e-9 * math.hypot(a, b) * size
     on = [(x, y) for x, y in polygon if abs(a * x + b * y + c) <= near]
     return sorted(on)[:: max(1, len(on) - 1)] if len(on) >= 2 else []
 
 
 def area(polygon: Sequence[Point]) -> float:
-    """The area of a polygon whose corners go counter-clockwise; what rounding leaves of an empty one counts as 0.
+    """Return the area of a polygon whose corners go counter-clockwise; 0 for what rounding leaves of an empty one.
 
     >>> area([(0, 0), (2, 0), (2, 1), (0, 1)])
     2.0
@@ -112,7 +112,7 @@ def area(polygon: Sequence[Point]) -> float:
 
 
 def hull(points: Iterable[Point]) -> list[Point]:
-    """The corners of the convex hull, counter-clockwise (Andrew 1979).
+    """Return the corners of the convex hull, counter-clockwise (Andrew 1979).
 
     >>> hull([(0, 0), (1, 1), (2, 0), (1, 3)])
     [(0, 0), (2, 0), (1, 3)]
@@ -140,9 +140,9 @@ def _orientation(a: Point, b: Point, c: Point) -> float:
 
 
 def grid_shape(score: Callable[[Floats], Floats], view: View, *, jumps: bool = False) -> Shape:
-    """Where a score of points is positive, from its values at the nodes of a grid.
+    """Return where a score of points is positive, from its values at the nodes of a grid.
 
-    Between two nodes the score is taken to be linear, unless it `jumps`, as a vote does: then it is looked for.
+    Between two nodes the score is taken to be linear, unless it `jumps`, as a vote does: then the jump is searched for.
     """
     from contourpy import FillType, LineType, contour_generator
 
@@ -161,7 +161,7 @@ def grid_shape(score: Callable[[Floats], Floats], view: View, *, jumps: bool = F
 
 
 def _bisected(line: Floats, score: Callable[[Floats], Floats], origin: Point, cell: Point) -> Floats:
-    """Places on the edges of a grid, each moved along its edge to where the score changes its sign."""
+    """Return places on the edges of a grid, each moved along its edge to where the score changes its sign."""
     places = (line - origin) / cell
     nodes = np.isclose(places, np.round(places), atol=1e-6)
     low, high = (np.where(nodes, line, origin + side(places) * np.asarray(cell)) for side in (np.floor, np.ceil))

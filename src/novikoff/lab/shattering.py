@@ -20,7 +20,7 @@ FEWEST, MOST = 2, 6
 NAMES = "pqrsta"
 ASPECT = 1.25
 
-# As the page calls a family, as the library does, and how many sides its shapes have.
+# The page's name of a family, the library's name, and how many sides its shapes have.
 FAMILIES: dict[str, tuple[str, str, int | None]] = {
     "circle": ("circles", "balls", None),
     "half-plane": ("half-planes", "halfspaces", None),
@@ -34,7 +34,7 @@ Subset = tuple[int, ...]
 
 
 def answer_shattering(document: Any) -> dict[str, Any]:
-    """The subsets of {"points": [[x, y], ...], "family": ...}, the small ones first."""
+    """Return the subsets of {"points": [[x, y], ...], "family": ...}, the small ones first."""
     asked = document if isinstance(document, dict) else {}
     family, given = checked("family", asked.get("family"), Choice(words=tuple(FAMILIES))), asked.get("points")
     if not isinstance(given, list) or not FEWEST <= len(given) <= MOST:
@@ -48,7 +48,7 @@ def answer_shattering(document: Any) -> dict[str, Any]:
 
 
 def shattering_as_json(points: Floats, family: str) -> dict[str, Any]:
-    """Every subset with its name, whether it is cut out, the shape or the reason."""
+    """Return every subset with its name, whether it is cut out, and the shape or the reason."""
     plural, known, sides = FAMILIES[family]
     n, view = len(points), view_of(points)
     cut_out = set(dichotomies(points, known, sides=sides))
@@ -74,7 +74,7 @@ def shattering_as_json(points: Floats, family: str) -> dict[str, Any]:
 
 
 def named(subset: Subset) -> str:
-    """A subset as the note writes it.
+    """Return a subset as the note writes it.
 
     >>> named((2, 3)), named(())
     ('{r, s}', '{}')
@@ -90,7 +90,7 @@ def _words(plural: str, n: int, count: int, missing: list[str]) -> str:
 
 
 def view_of(points: Floats) -> View:
-    """The points with some room around them."""
+    """Return a view of the points with some room around them."""
     low, high = points.min(axis=0), points.max(axis=0)
     x, y = ((low + high) / 2).tolist()
     width, height = (high - low).tolist()
@@ -116,7 +116,7 @@ class Sides:
         self.triples = self._triples()
 
     def _triples(self) -> NDArray[np.int64]:
-        """Three directions that leave no way to infinity, the most even ones first."""
+        """Return triples of directions that bound a triangle, the most even ones first."""
         n = len(self.angles)
         i, j, k = (part.ravel() for part in np.meshgrid(*[np.arange(n)] * 3, indexing="ij"))
         triples = np.column_stack([i, j, k])[(i < j) & (j < k)]
@@ -127,7 +127,7 @@ class Sides:
         return np.asarray(triples[order][widest[order] < math.pi - 0.02])
 
     def cuts(self, subset: Subset) -> tuple[NDArray[np.int64], Floats]:
-        """For every direction, the others beyond the subset as bits of a number, and where a side goes between."""
+        """Return, for every direction, the others beyond the subset as bits, and where a side goes between."""
         others = [row for row in range(self.heights.shape[1]) if row not in subset]
         own = self.heights[:, list(subset)].max(axis=1)
         beyond = self.heights[:, others] > own[:, None] + 1e-12
@@ -137,7 +137,7 @@ class Sides:
 
 
 def shape_of(points: Floats, subset: Subset, family: str, view: View, sides: Sides) -> list[list[Point]]:
-    """Polygons, cut off by the view, of a shape that holds the subset and none of the others."""
+    """Return polygons, clipped to the view, of a shape that holds the subset and none of the others."""
     if not subset:
         return [_aside(points, view, {"circle": 48, "half-plane": 4, "box": 4, "triangle": 3}[family])]
     everything = (1 << len(points) - len(subset)) - 1
@@ -185,7 +185,7 @@ def _triangle(normals: Floats, places: Floats) -> list[Point]:
 
 
 def _aside(points: Floats, view: View, corners: int) -> list[Point]:
-    """A small shape that holds nothing, where there is most room."""
+    """Return a small shape that holds nothing, where there is most room."""
     (left, low), (right, high) = view.corners[0], view.corners[2]
     spots = np.stack(np.meshgrid(np.linspace(left, right, 13)[1:-1], np.linspace(low, high, 11)[1:-1]), axis=-1)
     spots = spots.reshape(-1, 2)
@@ -202,7 +202,7 @@ def _aside(points: Floats, view: View, corners: int) -> list[Point]:
 
 
 def why_missing(points: Floats, subset: Subset, family: str) -> str:
-    """The argument of the third note's example, in words."""
+    """Return the argument of the third note's example, in words."""
     own, others = points[list(subset)], [row for row in range(len(points)) if row not in subset]
     if family == "box":
         low, high = own.min(axis=0), own.max(axis=0)
@@ -221,7 +221,7 @@ def why_missing(points: Floats, subset: Subset, family: str) -> str:
 
 
 def _why_no_circle(points: Floats, subset: Subset, rest: Subset) -> str:
-    """Two combinations that are the same point, of which the one outside has no more of x^2 + y^2."""
+    """Show two combinations that are the same point, where the outer one has no more of x^2 + y^2."""
     inside = np.isin(np.arange(len(points)), subset)
     proof = separating_ball(points, inside, inside=True)
     assert isinstance(proof, NoBall)  # as the subset is not cut out

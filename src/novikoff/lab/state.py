@@ -1,4 +1,4 @@
-"""What is on the page: the points, and the rules by which they are learned. It comes as JSON, and is checked here."""
+"""The state of a page: the points, and the rules by which they are learned, validated from JSON."""
 
 import json
 import sys
@@ -60,7 +60,7 @@ class View:
 class State:
     """Points (x, y, label), the label -1 or +1, and how to learn from them.
 
-    `space` is where a plane is looked for: among the points (a line), on the paraboloid above them (a circle), or in
+    `space` is where a hyperplane is sought: among the points (a line), on the paraboloid above them (a circle), or in
     the space of a kernel. `fold_labels` and `unit_length` are the fourth note's simplifications: every (x, -1) becomes
     (-x, +1), which is drawn, and so done, for lines through the origin only; and every example gets the length 1, which
     means nothing in the space of a kernel. The other names are the library's own.
@@ -88,35 +88,35 @@ class State:
 
     @cached_property
     def placed(self) -> Floats:
-        """The points themselves, or lifted to (x, y, x^2 + y^2): examples of any length, without the 1 of a bias."""
+        """The points themselves, or lifted to (x, y, x^2 + y^2): of any length, without the 1 of the intercept."""
         return lifted(self.plane) if self.space == "circle" else self.plane
 
     @cached_property
     def rows(self) -> Floats:
-        """The examples; those of unit length have the 1 of a bias in them."""
+        """The examples; those of unit length include the 1 of the intercept."""
         if not self.is_scaled or not self.points:
             return self.placed
         return unit_length(fold_bias(self.placed) if self.fit_intercept else self.placed)
 
     @property
     def adds_one(self) -> bool:
-        """Whether the learner still has to append the 1 of the bias."""
+        """Whether the learner still has to append the 1 of the intercept."""
         return self.fit_intercept and not self.is_scaled
 
     @property
     def learned(self) -> tuple[Floats, NDArray[np.int8]]:
-        """What the learner is shown: the examples with their labels, or the folded ones, which are all positive."""
+        """What the learner sees: the examples with their labels, or the folded ones, which are all positive."""
         if self.is_folded:
             return self.rows * self.labels[:, None], np.abs(self.labels)
         return self.rows, self.labels
 
     @property
     def drawn(self) -> Floats:
-        """Where the points are drawn: through the origin one sees what the simplifications do to them."""
+        """Where the points are drawn: for lines through the origin, where the simplifications move them."""
         return self.learned[0] if self.space == "line" and not self.fit_intercept else self.plane
 
     def as_plane(self, weights: Floats) -> Floats:
-        """Weights of the learner as (a, b, bias), or (a, b, c, bias) above a circle."""
+        """Return weights of the learner as (a, b, bias), or (a, b, c, bias) above a circle."""
         return weights[..., :-1] if self.fit_intercept and self.is_scaled else weights
 
     @cached_property
@@ -151,18 +151,18 @@ class State:
 
     @property
     def epochs(self) -> int:
-        """How many epochs there may be: as many as asked for, but no more steps than the page can show."""
+        """The largest number of epochs: as requested, but no more steps than the page can show."""
         return min(self.max_iter, MOST_STEPS // max(1, len(self.points)))
 
 
-# What each rule may be.
+# The values that each rule allows.
 RULES: dict[str, Kind] = {
     field.name: cast(Any, field.type).__metadata__[0] for field in fields(State) if hasattr(field.type, "__metadata__")
 }
 
 
 def lifted(points: Floats) -> Floats:
-    """Points on the paraboloid above the plane (third note, 30.2).
+    """Lift points to the paraboloid above the plane (third note, 30.2).
 
     >>> lifted(np.array([[3.0, 4.0]])).tolist()
     [[3.0, 4.0, 25.0]]
@@ -171,7 +171,7 @@ def lifted(points: Floats) -> Floats:
 
 
 def parse_state(document: Any) -> State:
-    """The state in a JSON document; what is left out has its default.
+    """Parse the state in a JSON document; what is omitted has its default.
 
     >>> parse_state({"points": [[1, 2, -1]], "tie": "predict"}).tie
     'predict'
@@ -217,11 +217,11 @@ def _view(field: str, value: Any) -> View:
 
 
 def _is_number(value: Any) -> bool:
-    return is_number(value) and abs(value) <= LARGEST_NUMBER  # a whole number may be beyond the floats
+    return is_number(value) and abs(value) <= LARGEST_NUMBER  # an integer may exceed the floats
 
 
 def checked(field: str, value: Any, kind: Kind) -> Any:
-    """A value of this kind, of the type that the library wants."""
+    """Return a value of this kind, of the type that the library takes."""
     try:
         kind.check(field, value)
     except ValueError as error:

@@ -13,13 +13,13 @@ MOST_ROWS = 5_000
 # Larger numbers have differences, or squares, beyond float64.
 LARGEST = 1e150
 
-# Rescaled points fill a box of this half-width, on a fine binary grid, so that the whole numbers of a proof stay small.
+# Rescaled points fill a box of this half-width, on a fine binary grid, so that the integers of a proof stay small.
 HALF_WIDTH, GRID = 2.5, 64
 
 
 @dataclass(frozen=True)
 class PastedTable:
-    """Named columns of texts, as they were in the file."""
+    """Named columns of strings, as in the file."""
 
     names: list[str]
     rows: list[list[str]]
@@ -31,7 +31,7 @@ class PastedTable:
 
 
 def read_table(text: Any) -> PastedTable:
-    """A table with a line of names, then rows of as many values; commas, semicolons or tabs between them."""
+    """Parse a table: a line of names, then rows of as many values; commas, semicolons or tabs between them."""
     text = text.lstrip("\ufeff") if isinstance(text, str) else ""
     if not text.strip():
         raise StateError("text", "the file is empty; a CSV begins with a line of column names")
@@ -51,7 +51,7 @@ def read_table(text: Any) -> PastedTable:
 
 
 def describe_table(document: Any) -> dict[str, Any]:
-    """The columns of a table: which are numbers, and which values each of the others has.
+    """Describe the columns of a table: which are numbers, and which values each of the others has.
 
     >>> described = describe_table({"text": "doors,hp,sport\\n2,300,yes\\n4,90,no\\n"})
     >>> described["numbers"], described["values"]["sport"]
@@ -65,9 +65,9 @@ def describe_table(document: Any) -> dict[str, Any]:
 
 
 def points_of_table(document: Any) -> dict[str, Any]:
-    """The points of two columns; red are those whose label has the value `red`. Rows beyond the limit are left out.
+    """Return the points of two columns; red are those whose label is `red`. Rows beyond the limit are omitted.
 
-    With `rescale` both columns are moved and stretched into one box, and rounded to a fine grid.
+    With `rescale` both columns are moved and scaled into one box, and rounded to a fine grid.
     """
     table = read_table(_part(document, "text"))
     xs, ys = (_numbers(table, _part(document, axis), axis) for axis in ("x", "y"))

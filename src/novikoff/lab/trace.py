@@ -32,19 +32,19 @@ from novikoff.prove.separable.question import Verdict
 from novikoff.say import runs as say
 from novikoff.show.style import GAMMA
 
-# The walk of the weights is fitted into a box with this ratio of width to height; the page shows more around it.
+# The path of the weights is fitted into a box with this aspect ratio; the page shows more around it.
 WEIGHTS_ASPECT = 2.2
 AROUND = 2.5
 
-# The criterion is drawn over so many nodes a side. The batch rule begins opposite to the solutions, and its first step
-# has this share of the half-width of the surface.
+# The grid of the criterion has so many nodes a side. The batch rule begins opposite to the solutions, and its first
+# step is this fraction of the half-width of the surface.
 CRITERION_NODES = 25
 FIRST_STEP = 0.3
 BATCH_STEPS = 60
 
 
 def run_as_json(state: State) -> dict[str, Any]:
-    """All steps: lists over the steps, and, in `proof` and `weights`, over the mistakes k = 0, 1, ..."""
+    """Return all steps: lists over the steps, and, in `proof` and `weights`, over the mistakes k = 0, 1, ..."""
     walk = walk_of(state)
     score = scores_along(state, walk)
     n = max(1, len(state.points))
@@ -72,20 +72,20 @@ def run_as_json(state: State) -> dict[str, Any]:
 
 
 def _ending(state: State, walk: Walk) -> str | None:
-    """When and why it stopped."""
+    """Return when and why it stopped."""
     if walk.stopped is None:
         return None
     return say.after(walk.stopped, len(walk.visits) // max(1, len(state.points)), state.lead)
 
 
 def _cycle(walk: Walk, cycle: Cycle, n: int) -> dict[str, Any]:
-    """Between which epochs, and between how many mistakes, the weights came back to what they had been."""
+    """Return between which epochs, and between how many mistakes, the weights returned to what they had been."""
     made = [int(walk.mistaken[: epochs * n].sum()) for epochs in (cycle.since, cycle.until)]
     return {"since": cycle.since, "until": cycle.until, "mistakes": made, "words": str(cycle)}
 
 
 def _examples(state: State) -> list[list[float]]:
-    """The rows as the learner adds them, the constant last."""
+    """Return the rows as the learner adds them, the constant last."""
     rows, _ = state.learned
     examples: list[list[float]] = state.as_plane(np.hstack([rows, np.full((len(rows), 1), state.adds_one)])).tolist()
     return examples
@@ -97,10 +97,10 @@ def _examples(state: State) -> list[list[float]]:
 
 
 def proof_as_json(state: State, walk: Walk) -> dict[str, Any]:
-    """The three proofs: k gamma <= <w, u> <= ||w|| <= sqrt(k) R, the cosine above sqrt(k) gamma/R, and alpha_k below
-    R^4/gamma^2 - k R^2; without a separator only ||w||, and the three proofs in a space where there is one.
+    """Return the three proofs: k gamma <= <w, u> <= ||w|| <= sqrt(k) R, the cosine above sqrt(k) gamma/R, and alpha_k
+    below R^4/gamma^2 - k R^2; without a separator only ||w||, and the three proofs in a space where there is one.
 
-    With a lead, S = (1 + 2 lead) R^2 takes the place of R^2, and what it is called is in `symbols`.
+    With a lead, S = (1 + 2 lead) R^2 takes the place of R^2, and its name is in `symbols`.
     """
     symbols = {"root": "√S", "meeting": f"S/{GAMMA}²"} if state.lead else {"root": "R", "meeting": f"(R/{GAMMA})²"}
     return {**_proof(state, walk), "symbols": symbols}
@@ -123,7 +123,7 @@ def _proof(state: State, walk: Walk) -> dict[str, Any]:
 
 
 def projection_as_json(state: State, walk: Walk) -> dict[str, Any] | None:
-    """The three proofs of the first pass in d + m dimensions, over its mistakes; None where no plane helps."""
+    """Return the three proofs of the first pass in d + m dimensions, over its mistakes; None if no hyperplane helps."""
     best = freund_schapire_bound(state.rows, state.labels, fit_intercept=state.adds_one)
     if best.separator is None:
         return None
@@ -145,21 +145,21 @@ def projection_as_json(state: State, walk: Walk) -> dict[str, Any] | None:
 
 
 def numbers_of(followed: FollowedProof) -> dict[str, list[float]]:
-    """The arrays of a proof, over the mistakes k = 0, 1, ..."""
+    """Return the arrays of a proof, over the mistakes k = 0, 1, ..."""
     names = ["progress", "progress_floor", "cosine", "cosine_floor"]
     names += ["length", "length_ceiling", "distance", "distance_ceiling"]
     return {name: getattr(followed, name).tolist() for name in names}
 
 
 def steps_of(state: State, walk: Walk) -> Steps:
-    """What the mistakes added, in the plane or in the space of a kernel."""
+    """Return what the mistakes added, in the plane or in the space of a kernel."""
     if state.is_kernel:
         return Steps.of_kernel(gram_of(state), state.labels, walk.mistake_rows, lead=state.lead)
     return Steps.of_rows(state.rows, state.labels, walk.mistake_rows, fit_intercept=state.adds_one, lead=state.lead)
 
 
 def _margins_ruled_out(lengths: list[float]) -> list[str | None]:
-    """After k mistakes no separator has a margin above ||w||/k."""
+    """Return the margins that no separator exceeds: ||w||/k after k mistakes."""
     return [at_most(length / k, 4) if k else None for k, length in enumerate(lengths)]
 
 
@@ -169,12 +169,12 @@ def _margins_ruled_out(lengths: list[float]) -> list[str | None]:
 
 
 def _weights(state: State, walk: Walk) -> dict[str, Any]:
-    """The walk of the weights; with a kernel, how often each point was added."""
+    """Return the path of the weights; with a kernel, how often each point was added."""
     if state.is_kernel:
         return {"kind": "counts", "after": np.abs(coefficients_along(state, walk)).astype(int).tolist()}
     weights = state.as_plane(weights_along(state, walk))
     view = weights_view(state)
-    # Without a bias, and without a lift, weight space is a plane; else what is drawn is a slice of it.
+    # Without an intercept or a lift, weight space is a plane; otherwise a slice of it is drawn.
     sliced = state.fit_intercept or state.space == "circle"
     separator = None if sliced else _unit_separator(state)
     return {
@@ -187,7 +187,7 @@ def _weights(state: State, walk: Walk) -> dict[str, Any]:
 
 
 def criterion_as_json(state: State, walk: Walk, separator: list[float] | None) -> dict[str, Any]:
-    """Heights over a square grid, rows from below, and the two paths with their heights."""
+    """Return heights over a square grid, rows from below, and the two paths with their heights."""
     examples, labels = state.rows, state.labels
     online = weights_along(state, walk)[:, :2]
     reach = 1.2 * float(np.abs(online).max()) or 1.0
@@ -214,7 +214,7 @@ def _unit_separator(state: State) -> list[float] | None:
 
 
 def weights_view(state: State) -> View:
-    """The walk of the first two weights, with the origin and some room around them."""
+    """Return a view of the path of the first two weights, with the origin and some room around them."""
     weights = weights_along(state, walk_of(state))[:, :2]
     low, high = weights.min(axis=0), weights.max(axis=0)
     width, height = high - low
@@ -226,13 +226,14 @@ def weights_view(state: State) -> View:
 
 
 def around(view: View) -> View:
-    """A larger view with the same centre."""
+    """Return a larger view with the same centre."""
     return replace(view, half=AROUND * view.half)
 
 
 def solution_region(state: State, weights: list[float]) -> list[tuple[float, float]]:
-    """The weights (w1, w2) that have every example strictly on its side, the others being as they are: a convex
-    polygon, cut off by the view (Duda & Hart 1973)."""
+    """Return the weights (w1, w2) that classify every example strictly correctly, the others fixed: a convex polygon,
+    clipped to the view (Duda & Hart 1973).
+    """
     certificate = certificate_of(state)
     if not has_margin(certificate):
         return []
@@ -244,7 +245,7 @@ def solution_region(state: State, weights: list[float]) -> list[tuple[float, flo
 
 
 def tie_line(state: State, row: int, weights: list[float]) -> list[list[tuple[float, float]]]:
-    """The weights (w1, w2) under which an example has the score 0, the others being as they are."""
+    """Return the weights (w1, w2) that give an example the score 0, the others fixed."""
     rest = float(state.placed[row, 2:] @ np.array(weights[2:-1])) + (weights[-1] if state.fit_intercept else 0.0)
     return plane_shape([*state.plane[row].tolist(), rest], around(weights_view(state))).curves
 
@@ -255,7 +256,7 @@ def tie_line(state: State, row: int, weights: list[float]) -> list[list[tuple[fl
 
 
 def moment_as_json(state: State, step: int) -> dict[str, Any]:
-    """The boundaries after a step, the boundary before it, the errors of each read-out, and the solution region."""
+    """Return the boundaries after a step, the boundary before it, each read-out's errors, and the solution region."""
     walk = walk_of(state)
     if not 0 <= step <= len(walk.visits):
         raise StateError("step", f"step {step} is not among the steps from 0 to {len(walk.visits)}")
@@ -276,7 +277,7 @@ def moment_as_json(state: State, step: int) -> dict[str, Any]:
 
 
 def boundary(state: State, memory: Any, readout: Readout) -> Shape | None:
-    """Where a read-out changes its mind; before the first mistake it has none."""
+    """Return the decision boundary of a read-out; None before the first mistake."""
     if not memory.updates:
         return None
     if isinstance(memory, LinearMemory) and readout != "vote":
@@ -286,7 +287,7 @@ def boundary(state: State, memory: Any, readout: Readout) -> Shape | None:
 
 
 def errors(state: State, memory: Any, readout: Readout) -> int:
-    """How many of the points a read-out gets wrong."""
+    """Count the points that a read-out gets wrong."""
     if not state.points:
         return 0
     scores = decided(state, memory, readout, state.plane)

@@ -1,7 +1,6 @@
 """A run of the perceptron, example by example: which were visited, which were mistakes, and the weights between.
 
-The learning is the library's own, epoch by epoch; here its mistakes are laid out so that a page can go back and forth
-among them.
+The library learns, epoch by epoch; here its mistakes are laid out so that a page can step back and forth among them.
 """
 
 from dataclasses import dataclass
@@ -30,7 +29,8 @@ Numbers = NDArray[np.int64]
 @dataclass(frozen=True, eq=False)
 class Walk:
     """Steps t = 1, 2, ...: the row visited, and whether it was added, as a mistake or, with a lead, as a narrow
-    example. `stopped` is None if nothing was visited; `cycle` has the epochs between which the weights came back."""
+    example. `stopped` is None if nothing was visited; `cycle` has the epochs between which the weights recurred.
+    """
 
     visits: Numbers
     mistaken: NDArray[np.bool_]
@@ -49,7 +49,7 @@ class Walk:
 
 @lru_cache(maxsize=32)
 def walk_of(state: State) -> Walk:
-    """Epochs until one makes no mistake, or as many as there may be; or, in one order, until the weights come back."""
+    """Run epochs until one makes no mistake, or max_iter is reached; or, in one order, until the weights recur."""
     n = len(state.points)
     if not n:
         return Walk(np.empty(0, dtype=np.int64), np.empty(0, dtype=bool))
@@ -76,7 +76,7 @@ def empty_memory(state: State) -> LinearMemory | KernelMemory:
 
 
 def kernel_options(state: State) -> dict[str, Any]:
-    """(<x, z> + 1)^degree, with the 1 for the bias, or exp(-gamma ||x - z||^2), which needs none."""
+    """Return (<x, z> + 1)^degree, with the 1 of the intercept, or exp(-gamma ||x - z||^2), which has none."""
     if state.space == "rbf":
         return {"kernel": "rbf", "gamma": state.gamma}
     return {"kernel": "poly", "gamma": 1.0, "degree": state.degree, "coef0": float(state.fit_intercept)}
@@ -88,7 +88,7 @@ def kernel_of(state: State) -> KernelFunction:
 
 
 def memory_at(state: State, step: int) -> LinearMemory | KernelMemory:
-    """What the learner remembers after so many steps."""
+    """Return what the learner remembers after so many steps."""
     memory: Any = empty_memory(state)
     if step:
         learn = kernel.learn_online if state.is_kernel else linear.learn_online
@@ -98,7 +98,7 @@ def memory_at(state: State, step: int) -> LinearMemory | KernelMemory:
 
 
 def decided(state: State, memory: LinearMemory | KernelMemory, readout: Readout, plane: Floats) -> Floats:
-    """The score of points of the plane, or their share of the votes."""
+    """Return the scores of points of the plane, or their fraction of the votes."""
     if isinstance(memory, KernelMemory):
         return kernel_decide(memory, Vectors.of(plane), readout)
     rows = lifted(plane) if state.space == "circle" else plane
@@ -109,7 +109,7 @@ def decided(state: State, memory: LinearMemory | KernelMemory, readout: Readout,
 
 
 def weights_along(state: State, walk: Walk) -> Floats:
-    """The weights after each mistake, from the zero vector on, the bias last: the partial sums of the mistakes."""
+    """Return the weights after each mistake, from the zero vector on, the intercept last: sums of the mistakes."""
     rows = walk.mistake_rows
     constant = np.full((len(rows), 1), float(state.adds_one))
     added = np.hstack([state.rows[rows], constant]) * state.labels[rows, None]
@@ -117,7 +117,7 @@ def weights_along(state: State, walk: Walk) -> Floats:
 
 
 def scores_along(state: State, walk: Walk) -> Floats:
-    """For every step, the score of its example under the weights before it."""
+    """Return, for every step, the score of its example under the weights before it."""
     before = walk.mistakes_before
     if not len(walk.visits):
         return np.empty(0)
@@ -136,7 +136,7 @@ def gram_of(state: State) -> Floats:
 
 
 def coefficients_along(state: State, walk: Walk) -> Floats:
-    """The coefficient of every point after each mistake: how often it was added, times its label."""
+    """Return the coefficient of every point after each mistake: how often it was added, times its label."""
     rows = walk.mistake_rows
     added = np.zeros((len(rows) + 1, len(state.points)))
     added[np.arange(1, len(rows) + 1), rows] = state.labels[rows]
