@@ -2,8 +2,8 @@
 
 import gc
 
-# New objects between two searches for garbage. Importing makes many, and hardly any are garbage: with Python's own
-# threshold a short command spends a tenth of its time on searching.
+# New objects between two garbage collections. Importing makes many, and hardly any are garbage: with Python's own
+# threshold a short command spends a tenth of its time on collecting.
 OBJECTS_BETWEEN_SEARCHES = 50_000
 
 

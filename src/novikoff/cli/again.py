@@ -1,7 +1,7 @@
-"""The options that were given, as words with which another command reads the same file, and asks the same, again.
+"""The given options, as arguments with which another command reads the same file and answers the same question.
 
 They are taken from the command line itself, so that no option can be forgotten: what was given, and the other command
-has too, is repeated, except for what is named here.
+also has, is repeated, except for what is named here.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from novikoff.data.reading import Reader
     from novikoff.show.report.page import Report
 
-# Where and how a command answers, and how long it may take: that of `fit` is about learning.
+# Where and how a command answers, and its time limit: that of `fit` is about learning.
 NOT_THE_QUESTION = {
     "out",
     "report",
@@ -30,14 +30,14 @@ NOT_THE_QUESTION = {
     "cluster",
     "time_limit",
 }
-# A certificate of a table knows its columns, and whether planes have a bias.
+# A certificate of a table knows its columns, and whether there is an intercept.
 KNOWN_TO_A_CERTIFICATE = {"label", "ignore", "fit_intercept"}
 
 
 def report_on(
     path: "Path | None", page: "Page", examples: "Examples", file: str, reader: "Reader", table: "TableOptions"
 ) -> "Report | None":
-    """The report that is wanted, if one is; finds out before anything is learned that there is no such feature."""
+    """Return the requested report, if any; refuse an unknown feature before anything is learned."""
     if path is None:
         return None
     from novikoff.cli.certify import certify
@@ -58,7 +58,7 @@ def report_on(
 
 
 def given_again(command: click.Command, without: set[str]) -> tuple[str, ...]:
-    """The options that the running command was given, and that another command has, too."""
+    """Return the options that the running command was given, and that another command also has."""
     context = click.get_current_context()
     theirs = {option.name for option in command.params if isinstance(option, click.Option)} - without
     return tuple(
@@ -70,7 +70,7 @@ def given_again(command: click.Command, without: set[str]) -> tuple[str, ...]:
 
 
 def words_of(option: click.Parameter, value: Any) -> tuple[str, ...]:
-    """An option with its value, as words of a command line.
+    """Return an option with its value, as arguments of a command line.
 
     >>> words_of(click.Option(["--ignore"], multiple=True), ("id", "a note"))
     ('--ignore', 'id', '--ignore', 'a note')

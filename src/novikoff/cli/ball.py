@@ -48,7 +48,7 @@ def ball(
     words = {label_in_words(name): name for name in read.labels.tolist()}
     if inside is not None and inside not in words:
         raise ValueError(f"--inside {inside} is not among the labels {', '.join(words)}")
-    # Unless one is named, the second of the two classes; if no ball holds it, perhaps one holds the first.
+    # Unless one is named, try the second of the two classes; if no ball holds it, the first.
     asked = sorted(words.values(), reverse=True) if inside is None else [words[inside]]
     with progress(output.quiet) as bar, bar.during("proving"):
         answers = (separating_ball(read.X, read.labels, inside=chosen, time_limit=time_limit) for chosen in asked)
@@ -75,7 +75,7 @@ def ball(
 
 
 def panel(document: dict[str, Any]) -> Any:
-    """The ball, or the rows that stand in the way."""
+    """Show the ball, or the rows that rule it out."""
     from novikoff.cli.render import facts, in_words, listed, outcome
     from novikoff.say.words import counted
 

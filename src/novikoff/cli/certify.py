@@ -97,7 +97,7 @@ def certify(
 
 
 def described(certificate: "Certificate", reader: Any, counts: tuple[int, ...], target: Any) -> dict[str, Any]:
-    """What was read and proved."""
+    """Describe what was read and proved."""
     encoding = None if certificate.table is None else certificate.table.encoding
     size = (certificate.n_rows, certificate.n_columns)
     return documents.document(
@@ -109,8 +109,7 @@ def described(certificate: "Certificate", reader: Any, counts: tuple[int, ...], 
 
 
 def regression(certificate: "Certificate") -> list[tuple[str, str | None]]:
-    """What is known of the estimates of the regression, if they were asked for; else, where some are infinite, why
-    nothing is."""
+    """Return what is known of the regression's estimates, if requested; else, if some are infinite, why nothing is."""
     from novikoff.prove.existence.regression import why_none
     from novikoff.say import estimates as say
 
@@ -133,7 +132,7 @@ def panel(
     page: Path | None = None,
     left: "FreundSchapireBound | None" = None,
 ) -> Any:
-    """The verdict, the margin and the bound, or the rows that stand in the way."""
+    """Show the verdict, the margin and the bound, or the rows that rule out a separator."""
     from novikoff.cli import wording
     from novikoff.cli.render import facts
     from novikoff.say import certificates as say

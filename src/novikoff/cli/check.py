@@ -75,7 +75,7 @@ def check(
 def check_numbers(
     claimed: "Ball | NoBall | Inequalities", table: "NumberTable", certificate: str, file: str, fit_intercept: bool
 ) -> Result:
-    """Check what is claimed of the numbers of a table, and say what that is."""
+    """Check claims about the numbers of a table, and describe them."""
     from novikoff.cli.inequalities import system
     from novikoff.cli.render import facts, listed
     from novikoff.prove.inequalities.check import Inequalities
@@ -97,7 +97,7 @@ def check_numbers(
 
 
 def check_program(claimed: "ProgramCertificate", certificate: str, file: str, format: str | None) -> Result:
-    """Check what is claimed of a linear program, and say what that is."""
+    """Check claims about a linear program, and describe them."""
     from novikoff.cli.render import facts
     from novikoff.data.programs import read_program
     from novikoff.prove.exact.floats import nearest_float
@@ -123,7 +123,7 @@ def check_program(claimed: "ProgramCertificate", certificate: str, file: str, fo
 
 
 def remembered(certificate: str, form: dict[str, Any]) -> dict[str, Any]:
-    """How the table is written, if the certificate is in a model, which remembers it."""
+    """Return how the table is written, if the certificate is in a model, which stores it."""
     from novikoff.cli.tables import remembered_form
     from novikoff.keep.layout import ModelFileError
     from novikoff.keep.models import load_plain
@@ -135,7 +135,7 @@ def remembered(certificate: str, form: dict[str, Any]) -> dict[str, Any]:
 
 
 def check_table(claimed: "Certificate", file: str, table: TableOptions, output: Output) -> dict[str, Any]:
-    """Check what is claimed of a table, and say what that is."""
+    """Check claims about a table, and describe them."""
     from novikoff.data.reading import read
     from novikoff.data.streams import TableForm
 
@@ -157,13 +157,14 @@ def check_table(claimed: "Certificate", file: str, table: TableOptions, output: 
 
 
 def column_names(reader: "Reader") -> list[str]:
-    """All columns of a table, whether a proof uses them or not."""
+    """Return all columns of a table, whether a proof uses them or not."""
     return list(reader.layout().names if reader.is_text else replace(reader, types=None).column_types)
 
 
 def described_subject(claimed: "Certificate", names: list[str]) -> dict[str, Any]:
-    """What the certificate is about, as far as a person must know it to believe it; of the names of all columns in the
-    file, those that it is not about."""
+    """Describe what the certificate is about, as a reader needs it to judge the proof, and which of all columns in the
+    file it does not use.
+    """
     label, encoding = (None, None) if claimed.table is None else (claimed.table.label, claimed.table.encoding)
     columns = [column for column in documents.described_columns(encoding) if column["kind"] != "ignored"]
     used = {label, *(column["name"] for column in columns)}
@@ -178,7 +179,7 @@ def described_subject(claimed: "Certificate", names: list[str]) -> dict[str, Any
 
 
 def panel(document: dict[str, Any], claimed: "Certificate", file: str) -> Any:
-    """That every claim holds, what they are, and what they are about."""
+    """Show that every claim holds, the claims, and what they are about."""
     from novikoff.cli import wording
     from novikoff.cli.certify import regression
     from novikoff.cli.render import columns, facts, listed
@@ -210,7 +211,7 @@ def panel(document: dict[str, Any], claimed: "Certificate", file: str) -> Any:
 
 
 def used_in_words(used: list[str], not_used: list[str]) -> str:
-    """How many of the columns of a file are used, and which are not."""
+    """Return how many of the columns of a file are used, and which are not."""
     from novikoff.cli.render import listed
 
     others = f"; not used: {listed(not_used)}" if not_used else ""

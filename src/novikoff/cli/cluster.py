@@ -1,6 +1,6 @@
 """`--cluster`: the same commands on the shards of a data set, on this machine or on many.
 
-`fit`, `certify`, `predict` and `score` with this option hand over to their namesakes here.
+`fit`, `certify`, `predict` and `score` with this option call their namesakes here.
 """
 
 import functools
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from novikoff.cluster.worker import Worker
     from novikoff.learn.model import Classifier
 
-# Lines of so many shards wait to be written.
+# The lines of so many shards are buffered.
 SHARDS_AT_ONCE = 16
 
 ENGINES = "local|here|auto|HOST:PORT|ray://HOST:PORT"
@@ -43,7 +43,7 @@ ROUNDS = (
 
 
 def _handing_over(instead: Callable[..., Any], *more: Callable[[Any], Any]) -> Callable[[Command], Command]:
-    """Give a command --cluster and more options, with which another function does its work."""
+    """Add --cluster and more options to a command; with them, another function does its work."""
 
     def decorate(command: Command) -> Command:
         @functools.wraps(command)
@@ -64,7 +64,7 @@ def _handing_over(instead: Callable[..., Any], *more: Callable[[Any], Any]) -> C
 
 
 def engine_of(cluster: str) -> "Engine":
-    """What runs the shards."""
+    """Return the engine that runs the shards."""
     from novikoff.cluster.engine import Local
     from novikoff.cluster.on_ray import Ray
 
@@ -78,7 +78,7 @@ def engine_of(cluster: str) -> "Engine":
 
 # -- fit --------------------------------------------------------------------------------------------------------------
 
-# What learning from shards does not support, and what it need not know.
+# Options that learning from shards does not support, and those that it does not need.
 NOT_ON_SHARDS = ("steps", "held_out", "folds", "early_stopping", "class_weight", "tol")
 NOT_NEEDED = ("certify", "certify_time_limit", "validation_fraction", "n_iter_no_change")
 
@@ -134,7 +134,7 @@ def fit_on_shards(
 
 @dataclass
 class RoundLines:
-    """A line on stderr after every round."""
+    """Prints a line on stderr after every round."""
 
     output: Output
     counts: tuple[int, ...] = ()
@@ -146,7 +146,7 @@ class RoundLines:
 
 
 def line_of(rounds: "Rounds") -> str:
-    """A round in one line."""
+    """Return a round in one line."""
     history, made = rounds.history, rounds.epochs.counts[-1] if rounds.epochs.counts else 0
     rate = rounds.cluster.n_rows / max(rounds.seconds, 1e-9)
     k = f"K = {history.counted:,.6g}"
@@ -159,7 +159,7 @@ def line_of(rounds: "Rounds") -> str:
 
 
 def _refuse(options: dict[str, Any]) -> None:
-    """Refuse options that were given, and go with one machine only."""
+    """Refuse given options that work on one machine only."""
     for name, value in options.items():
         if value not in (None, False, (), []):
             raise ValueError(f"--{name.replace('_', '-')} cannot be combined with --cluster; omit one of them")
@@ -243,7 +243,7 @@ def predict_on_shards(
 def _lines(
     engine: "Engine", model: "Classifier", file: str, table: TableOptions, how: tuple[str, bool, bool]
 ) -> Iterator[tuple[bytes, Any]]:
-    """The lines of every shard, in order, and what there is to say about them: a few shards at a time.
+    """Yield the lines of every shard, in order, and what to report about them: a few shards at a time.
 
     The rows of JSON lines are numbered, so that a shard has to wait for those before it.
     """
@@ -268,7 +268,7 @@ def _lines(
 def lines_of_shard(
     worker: "Worker", _: Any, model: "Classifier", table: TableOptions, how: tuple[str, bool, bool], first: int
 ) -> tuple[bytes, Any]:
-    """What is to be written for a shard before which so many rows come; only the first has the names of columns."""
+    """Return what to write for a shard before which so many rows come; only the first has the names of columns."""
     from novikoff.cli.predict import CsvWriter
     from novikoff.cli.tables import open_unlabelled
 

@@ -1,4 +1,4 @@
-"""The command `novikoff`, and where its commands are: one is imported only to run it."""
+"""The command `novikoff`, and where its commands are: each is imported only when it runs."""
 
 from collections.abc import Mapping
 from importlib import import_module
@@ -10,14 +10,14 @@ from novikoff import __version__
 
 
 class Lazy(NamedTuple):
-    """Where a command is, as module:name, and what it is for, in one line."""
+    """Where a command is, as module:name, and its help in one line."""
 
     home: str
     purpose: str
 
 
 class LazyGroup(click.Group):
-    """A group whose help needs none of its commands."""
+    """A group whose help imports none of its commands."""
 
     def __init__(self, *args: Any, lazy: Mapping[str, Lazy], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

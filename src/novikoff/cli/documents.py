@@ -1,7 +1,7 @@
-"""What commands say, as plain values: the one schema of all --json answers.
+"""The answers of commands as plain values: the one schema of all --json output.
 
-Every answer is an object with `schema`, `version` and `command`. A number that is not finite is null, and whole numbers
-are numbers however large.
+Every answer is an object with `schema`, `version` and `command`. A number that is not finite is null, and integers are
+numbers however large.
 """
 
 import math
@@ -23,12 +23,12 @@ Document = dict[str, Any]
 
 
 def document(command: str, **parts: Any) -> Document:
-    """An answer."""
+    """Return an answer."""
     return {"schema": SCHEMA, "version": __version__, "command": command, **{k: plain(v) for k, v in parts.items()}}
 
 
 def plain(value: Any) -> Any:
-    """A value in what JSON knows.
+    """Convert a value to what JSON supports.
 
     >>> plain({"bound": (1, float("inf"))})
     {'bound': [1, None]}
@@ -52,7 +52,7 @@ def described_data(
     classes: Any,
     counts: tuple[int, ...],
 ) -> Document:
-    """What was read."""
+    """Describe what was read."""
     return plain(
         {
             "files": files,
@@ -67,13 +67,13 @@ def described_data(
 
 
 def described_columns(encoding: "Encoding | None") -> list[Document]:
-    """What became of each column of a table."""
+    """Describe how each column of a table is used."""
     notes = () if encoding is None else encoding.describe()
     return [{"name": note.column, "kind": note.kind, "detail": note.detail} for note in notes]
 
 
 def described_run(run: Any) -> Document:
-    """What a learner did."""
+    """Describe what a learner did."""
     return plain(
         {
             **_picked(run, "readout", "epochs", "mistakes", "mistakes_per_epoch", "examples"),
@@ -91,13 +91,13 @@ def described_run(run: Any) -> Document:
 
 
 def described_class_weights(model: Any) -> Document:
-    """The numbers by which the examples of the classes, in their order, were multiplied, if they were."""
+    """Return the class weights, in the order of the classes, if there were any."""
     weights = getattr(getattr(model, "memory", None), "class_weights", None)
     return {} if weights is None else {"class_weights": plain(weights)}
 
 
 def described_review(model: Any) -> Document:
-    """What is proved of the predictions that no person looks at, if anything was to be."""
+    """Describe what is proved of the predictions that are not reviewed, if requested."""
     review = getattr(model, "review", None)
     if review is None:
         return {}
@@ -107,12 +107,12 @@ def described_review(model: Any) -> Document:
 
 
 def described_choice(model: Any) -> Document:
-    """The lead that a learner chose, if it was to choose one."""
+    """Describe the lead that a learner chose, if it was to choose one."""
     return {"lead_chosen": model.record.lead} if model.record and model.record.leads_tried else {}
 
 
 def described_generalisation(run: Any) -> Document:
-    """What a run says about new rows."""
+    """Describe what a run states about new rows."""
     known = run.generalisation()
     return {
         "delivered": None if known.delivered is None else _picked(known.delivered, *STATEMENT),
@@ -122,12 +122,12 @@ def described_generalisation(run: Any) -> Document:
 
 
 def _picked(value: Any, *names: str) -> Document:
-    """Some attributes, by name."""
+    """Return some attributes, by name."""
     return {name: getattr(value, name) for name in names}
 
 
 def described_certificate(certificate: "Certificate | None") -> Document | None:
-    """What is proved of the data."""
+    """Describe what is proved of the data."""
     if certificate is None:
         return None
     rows = None if certificate.obstruction is None else certificate.obstruction.rows
@@ -144,7 +144,7 @@ def described_certificate(certificate: "Certificate | None") -> Document | None:
 
 
 def described_estimates(found: "Existence") -> Document:
-    """What is known of the estimates of a regression."""
+    """Describe what is known of the estimates of a regression."""
     return plain(
         {
             "family": found.family,
@@ -160,7 +160,7 @@ def described_estimates(found: "Existence") -> Document:
 
 
 def described_kernel(model: Any) -> Document | None:
-    """The kernel of a model and how many examples it keeps; None without one."""
+    """Describe the kernel of a model and how many examples it keeps; None without one."""
     kernel = getattr(getattr(model, "memory", None), "kernel", None)
     if kernel is None:
         return None
@@ -169,7 +169,7 @@ def described_kernel(model: Any) -> Document | None:
 
 
 def described_weights(model: Any, most: int | None, *, with_bias: bool = True) -> list[Document]:
-    """The heaviest weights by name; a vote or a kernel has none of its own."""
+    """Return the largest weights by name; a vote or a kernel has none of its own."""
     if getattr(model, "readout", None) == "vote" or not hasattr(model, "weights_by_name"):
         return []
     from novikoff.learn.linear.model import LinearModel

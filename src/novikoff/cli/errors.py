@@ -1,8 +1,8 @@
 """The one place where an error becomes one sentence and an exit code.
 
-0 is done, 1 is something wrong with the input or the files, 2 is a command that was not understood, 130 is Ctrl-C, and
-141 a pipe whose reader has closed it, as for any program that a signal ends.
-Commands whose answer has several verdicts have further codes, which they document.
+0 is success, 1 an error in the input or the files, 2 a usage error, 130 Ctrl-C, and 141 a pipe whose reader has closed
+it, as for any program that a signal ends. Commands whose answer has several verdicts have further codes, which they
+document.
 """
 
 import os
@@ -15,7 +15,7 @@ import click
 
 DONE, INPUT_ERROR, USAGE, INTERRUPTED, BROKEN_PIPE = 0, 1, 2, 130, 141
 
-# What a user can cause. Anything else is our mistake: its traceback is wanted.
+# What a user can cause. Anything else is our bug: its traceback is shown.
 EXPECTED = (ValueError, OSError, ImportError, MemoryError)
 
 
@@ -25,8 +25,8 @@ def run(command: click.Command, args: list[str] | None = None) -> None:
 
 
 def exit_code(command: click.Command, args: list[str]) -> int:
-    """Run a command, say what went wrong in one sentence on stderr, and return the exit code."""
-    sys.set_int_max_str_digits(0)  # the whole numbers of an exact proof may have more than Python prints by default
+    """Run a command, print an error as one sentence on stderr, and return the exit code."""
+    sys.set_int_max_str_digits(0)  # the integers of an exact proof may have more digits than Python prints by default
     try:
         # A command returns its exit code, or nothing.
         code = command.main(args, prog_name="novikoff", standalone_mode=False)
@@ -51,7 +51,7 @@ def exit_code(command: click.Command, args: list[str]) -> int:
 
 
 def _command_of(command: click.Command, args: list[str]) -> click.Command:
-    """The command that the arguments name, in any group."""
+    """Return the command that the arguments name, in any group."""
     for arg in args:
         if not isinstance(command, click.Group):
             break
@@ -60,7 +60,7 @@ def _command_of(command: click.Command, args: list[str]) -> click.Command:
 
 
 def sentence(error: BaseException, command: click.Command | None = None) -> str:
-    """What an error says, in one line, with the file that it is about, and in the words of the command line.
+    """Return the message of an error, in one line, with its file, and in the words of the command line.
 
     >>> sentence(FileNotFoundError(2, "No such file or directory", "cars.csv"))
     'cars.csv: No such file or directory'
@@ -76,7 +76,7 @@ def sentence(error: BaseException, command: click.Command | None = None) -> str:
 
 
 def in_options(text: str, command: click.Command) -> str:
-    """The same with options in the place of the library's parameters, where the command has such an option.
+    """Return the same with options in place of the library's parameters, where the command has such an option.
 
     >>> ignore = click.Option(["--ignore"], multiple=True)
     >>> in_options("leave it out with ignore=['when'], or types=...", click.Command("fit", params=[ignore]))
@@ -110,7 +110,7 @@ def _say(args: list[str], what: str, code: int) -> int:
 
 
 def _show(text: str) -> None:
-    """Say something on stderr, in which nothing commands the terminal."""
+    """Print on stderr, without control characters for the terminal."""
     from novikoff.data.visible import visible
 
     click.echo(visible(text, keep="\n"), err=True, nl=False)

@@ -33,7 +33,7 @@ COLUMNS = {
 
 
 def _asked(**said: Any) -> dict[str, Any]:
-    """What was said of a formula, without what was not."""
+    """Return the given options of a formula."""
     return {name: value for name, value in said.items() if value is not None}
 
 
@@ -69,7 +69,7 @@ formula_options = grouped(
 
 
 def check_goes_together(asked: dict[str, Any], others: dict[str, Any]) -> bool:
-    """Whether a formula was given; raises ValueError if it came with what is for labels, or its options without it."""
+    """Whether a formula was given; raise ValueError if it came with options for labels, or its options without it."""
     if "formula" in asked:
         for name, value in others.items():
             if value:
@@ -83,7 +83,7 @@ def check_goes_together(asked: dict[str, Any], others: dict[str, Any]) -> bool:
 def answer_formula(
     file: str, table: TableOptions, asked: dict[str, Any], target: "Target | None", output: Output, **options: Any
 ) -> Result:
-    """Ask whether the estimate exists; with `engine=` among the options, that runs the shards."""
+    """Answer whether the estimate exists; with `engine=` among the options, that runs the shards."""
     from novikoff.cli.render import warn
     from novikoff.prove.existence.search.existence import existence
     from novikoff.say import estimates as say
@@ -114,7 +114,7 @@ def answer_formula(
 
 
 def _fitted(found: "Existence") -> tuple["FiniteEstimate | None", str | None]:
-    """Firth's estimate, or why there is none: what was proved is not lost with it."""
+    """Return Firth's estimate, or why there is none: the proof must not be lost with it."""
     try:
         return found.finite(), None
     except (ImportError, ValueError) as error:
@@ -124,9 +124,9 @@ def _fitted(found: "Existence") -> tuple["FiniteEstimate | None", str | None]:
 def check_formula(
     claimed: "Existence", file: str, table: TableOptions, formula: str | None, output: Output
 ) -> dict[str, Any]:
-    """Check what is claimed of a formula on a table, and say what that is; of the file's formula nothing is evaluated.
+    """Check claims about a formula on a table, and describe them; nothing of the file's formula is evaluated.
 
-    Which columns are used is found here, from the table.
+    Which columns are used is inferred here, from the table.
     """
     from novikoff.prove.existence.formulas import used_columns
 
@@ -147,7 +147,7 @@ def check_formula(
 
 
 def read_table(file: str, table: TableOptions, bar: "ProgressBar") -> Any:
-    """All columns of a file, as a data frame for formulas."""
+    """Read all columns of a file into a data frame for formulas."""
     import pyarrow as pa
 
     from novikoff.data.reading import read
@@ -164,7 +164,7 @@ def read_table(file: str, table: TableOptions, bar: "ProgressBar") -> Any:
 
 
 def panel(title: str, found: "Existence", *more: tuple[str, Any]) -> Any:
-    """Which coefficients are infinite, which are finite, which rows, and what to do."""
+    """Show which coefficients are infinite, which are finite, which rows, and what to do."""
     from novikoff.cli.render import facts
     from novikoff.say import estimates as say
 

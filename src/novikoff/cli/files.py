@@ -43,12 +43,12 @@ class Target:
 
 
 def out_target(path: str | None, force: bool) -> Target | None:
-    """Where a file may be written, if one is asked for."""
+    """Return where a file may be written, if one is requested."""
     return None if path is None else Target(check_free(path, force), force)
 
 
 def model_target(path: str | os.PathLike[str], force: bool) -> Target:
-    """Where a model may be written: a model file is replaced."""
+    """Return where a model may be written: a model file is replaced."""
     from novikoff.keep.layout import check_replaceable
 
     if not force:
@@ -60,7 +60,7 @@ def model_target(path: str | os.PathLike[str], force: bool) -> Target:
 
 
 def default_model(file: str) -> Path:
-    """The model's file: named after the table, in the folder where the command runs.
+    """Return the model's file: named after the table, in the folder where the command runs.
 
     >>> default_model("tables/cars.csv.gz").name
     'cars.novikoff'
@@ -73,7 +73,7 @@ def default_model(file: str) -> Path:
 
 
 def check_free(path: str | os.PathLike[str], force: bool) -> Path:
-    """The path, if a file may be written there."""
+    """Return the path, if a file may be written there."""
     target = Path(path)
     folder = target.parent
     if not folder.is_dir():
@@ -88,7 +88,7 @@ def check_free(path: str | os.PathLike[str], force: bool) -> Path:
 
 
 def load_model(path: str, kind: type[LoadedModel]) -> LoadedModel:
-    """The model in a file, if it is of this kind; else an error that says which kind it is."""
+    """Load the model in a file; raise an error that says which kind it is, if it is of another one."""
     from novikoff.keep.models import load_plain
 
     model = load_plain(path)

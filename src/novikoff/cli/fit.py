@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 SHOWN = 10
 LONGEST_PROOF = 1_000_000
 
-# A run of more steps than this is not looked at one by one.
+# A run of more steps than this is not shown step by step.
 MOST_STEPS, MOST_STEP_COLUMNS = 1000, 100
 
 
@@ -115,7 +115,7 @@ def fit(
             _save(shown, target, folds)
         worked = _steps(examples, learned, fit_intercept) if steps else None
         left = allowance(examples, certificate, passes=max(1, run.epochs), fit_intercept=fit_intercept)
-        left = None if run.weighted else left  # it is about the examples as they are
+        left = None if run.weighted else left  # it is about unweighted examples
         if report is not None:
             report.on_model(shown, certificate, learned.mistakes, target.path)
     document = described(shown, reader.files, examples.counts, proof, worked, target)
@@ -136,7 +136,7 @@ def _examples(
     words: str,
     learning: dict[str, Any],
 ) -> "AbstractContextManager[Examples]":
-    """The examples, for as long as they are needed; how their columns become numbers is looked up, or chosen, first."""
+    """Return the examples, for as long as they are needed; their encoding is looked up, or chosen, first."""
     from novikoff.features.examples import cached, learned_encoding
     from novikoff.features.scaling import table_scale
     from novikoff.learn.linear.files import choose_words, learnable
@@ -158,7 +158,7 @@ def _examples(
 def _learned(
     examples: "Examples", bar: ProgressBar, space: SpaceOptions, learning: dict[str, Any], folds: int | None, **how: Any
 ) -> "tuple[Fitted, bool]":
-    """What was learned, and whether that was interrupted."""
+    """Return what was learned, and whether that was interrupted."""
     from novikoff.learn.linear.files import Folds, learn_from
 
     space.check_size(examples)
@@ -178,7 +178,7 @@ def _learned(
 
 
 def _save(model: "Classifier", target: Target, folds: int | None) -> None:
-    """Save the model. Folds that were not asked for are shown only: the model is the one that Python learns."""
+    """Save the model. Folds that were not requested are shown only: the model is the one that Python learns."""
     run = model.run if folds is not None or model.run is None else replace(model.run, fold_rows=(), fold_errors=())
     target.save(replace(model, run=run))
 
@@ -198,7 +198,7 @@ def _check_together(steps: bool, learning: dict[str, Any], folds: int | None, sp
 
 
 def _by_label(weights: Any, classes: Any) -> Any:
-    """The weights of the labels as they are in the data; in the command they are words."""
+    """Return the class weights by the labels in the data; on the command line they are strings."""
     from novikoff.cli.render import in_words, listed
 
     if not isinstance(weights, dict):
@@ -212,7 +212,7 @@ def _by_label(weights: Any, classes: Any) -> Any:
 
 
 def _to_remember(reader: "Reader", held_out: float | None) -> dict[str, Any]:
-    """What a model knows of the file that it was learned from."""
+    """Return what a model stores about its training file."""
     from novikoff.cli.tables import written_form
 
     known = {"label": reader.label} | ({} if held_out is None else {"held_out": held_out})
@@ -220,7 +220,7 @@ def _to_remember(reader: "Reader", held_out: float | None) -> dict[str, Any]:
 
 
 def _shown(learned: "Fitted", asked: dict[str, Any], space: SpaceOptions) -> "Classifier":
-    """The model, without the mistakes that were recorded for a report or for steps; a vote needs its own."""
+    """Return the model, without the mistakes that were recorded for a report or for steps; a vote needs its own."""
     from novikoff.learn.linear.files import model_of
 
     if space.kernel_options is None:
@@ -233,7 +233,7 @@ def _shown(learned: "Fitted", asked: dict[str, Any], space: SpaceOptions) -> "Cl
 def _reviewed(
     model: "Classifier", examples: "Examples", aside: "HeldOut | None", asked: ReviewOptions, table: TableOptions
 ) -> "Review":
-    """What held-out rows, or those of another file, prove of the predictions that no person looks at."""
+    """Return what held-out rows, or those of another file, prove of predictions that are not reviewed."""
     from novikoff.cli.score import open_labelled
     from novikoff.learn.review import review_classifier
 
@@ -244,7 +244,7 @@ def _reviewed(
 
 
 def _steps(examples: "Examples", learned: "Fitted", fit_intercept: bool) -> "WorkedRun":
-    """The run example by example, if it is short enough to be looked at."""
+    """Return the run example by example, if it is short enough to show."""
     if learned.run.examples > MOST_STEPS or examples.n_columns > MOST_STEP_COLUMNS or learned.mistakes is None:
         raise ValueError(
             f"--steps is for runs of at most {MOST_STEPS:,} examples of at most {MOST_STEP_COLUMNS} features; leave it "
@@ -262,7 +262,7 @@ def described(
     steps: "WorkedRun | None",
     target: Any,
 ) -> dict[str, Any]:
-    """What was read, learned and proved."""
+    """Describe what was read, learned and proved."""
     certificate, problem = (None, proof.why) if isinstance(proof, Uncertified) else (proof, None)
     size, label = (sum(counts), model.n_columns or 0), model.parameters.get("label")
     return documents.document(
@@ -289,7 +289,7 @@ def panel(
     page: Any = None,
     steps: "WorkedRun | None" = None,
 ) -> Any:
-    """What a person asks first, first: how good it will be, which columns matter, is it separable and so what."""
+    """Show first what is asked first: expected error, largest weights, separability and what it implies."""
     from novikoff.cli import wording
     from novikoff.cli.render import columns, facts, in_words, stacked
     from novikoff.say import certificates
@@ -327,7 +327,7 @@ def panel(
 def _warnings(
     proof: "Certificate | Uncertified", run: "Run", learning: dict[str, Any], interrupted: bool
 ) -> tuple[str, ...]:
-    """What may be other than expected."""
+    """Return warnings of what may be unexpected."""
     from novikoff.say import runs as say
 
     failed = isinstance(proof, Uncertified) and proof.failed

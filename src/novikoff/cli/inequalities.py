@@ -71,7 +71,7 @@ def inequalities(
 
 
 def system(table: "NumberTable", fit_intercept: bool) -> tuple[tuple[str, ...], Any]:
-    """The unknowns and the rows; those of labelled examples are folded."""
+    """Return the unknowns and the rows; those of labelled examples are folded."""
     from novikoff.features.fold import fold_bias, fold_labels
 
     if table.labels is None:
@@ -81,7 +81,7 @@ def system(table: "NumberTable", fit_intercept: bool) -> tuple[tuple[str, ...], 
 
 
 def panel(document: dict[str, Any]) -> Any:
-    """The outcome, the solution, and how it was found."""
+    """Show the outcome, the solution, and how it was found."""
     from novikoff.cli.render import facts, outcome, solution
 
     return facts(

@@ -63,7 +63,7 @@ def inspect(model: str, weights: int | None, output: Output) -> Result:
 
 
 def _claimed(text: Any) -> "tuple[Certificate | None, str | None]":
-    """The certificate in a model file, or why it is none: a file is not believed without the data."""
+    """Return the certificate in a model file, or why it is none: a file is not trusted without the data."""
     from novikoff.prove.exact.document import CertificateError
     from novikoff.prove.separable.certificate import Certificate
 
@@ -74,7 +74,7 @@ def _claimed(text: Any) -> "tuple[Certificate | None, str | None]":
 
 
 def panel(document: dict[str, Any], run: "Run | None", certificate: "Certificate | None") -> Any:
-    """The parts of a model file that a person asks for."""
+    """Show the parts of a model file that matter to a reader."""
     from novikoff.cli import wording
     from novikoff.cli.render import columns, facts, in_words, listed
     from novikoff.say import runs as say

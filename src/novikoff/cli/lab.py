@@ -7,7 +7,7 @@ import click
 from novikoff.cli import documents, options
 from novikoff.cli.options import Output, Result
 
-# The year of the theorem. A link to a scene is good for as long as the lab is found at the same port.
+# The year of the theorem. A link to a scene works as long as the port stays the same.
 PORT = 1962
 
 
@@ -62,7 +62,7 @@ def lab(link: str | None, port: int | None, browser: bool, folder: Path | None, 
 
 
 def opened(address: str, link: str) -> str:
-    """A link that was given out at another port, at this one.
+    """Return a link made at another port, at this one.
 
     >>> opened("http://127.0.0.1:1962/", "http://127.0.0.1:40123/margins.html#scene=cars")
     'http://127.0.0.1:1962/margins.html#scene=cars'

@@ -68,7 +68,7 @@ def lp(
 
 
 def panel(document: dict[str, Any]) -> Any:
-    """The outcome, and the variables that are not 0."""
+    """Show the outcome, and the variables that are not 0."""
     from novikoff.cli.render import facts, outcome, solution
     from novikoff.say.words import counted
 

@@ -99,7 +99,7 @@ def _end(number: int, frame: Any) -> None:
 
 
 class Remote:
-    """A model of a service, as a learner. What is learned is safe there."""
+    """A model of a service, as a learner. The service stores what it learns."""
 
     def __init__(self, server: str, model: str | None, token_file: str | None, parameters: dict[str, Any]) -> None:
         from novikoff.serve.client import Client
@@ -132,7 +132,7 @@ class Session:
     is_new: bool = True
 
     def play(self, example: tuple[Example, Any] | None) -> None:
-        """Predict, reveal, learn, and say so; without a label only predict, and without an example nothing."""
+        """Predict, reveal, learn, and print it; without a label only predict, and without an example do nothing."""
         from novikoff.learn.online.perceptron import predict_reveal_learn
 
         if example is None:
@@ -151,7 +151,7 @@ class Session:
             self.save()
 
     def _check_label(self, x: Example) -> None:
-        """Refuse a stream that begins without a label where nothing was learned before, or a similar name is there."""
+        """Refuse a stream that begins without a label if nothing was learned before, or if a similar name is there."""
         from difflib import get_close_matches
 
         from novikoff.data.tables import nearest
@@ -180,7 +180,7 @@ class Session:
 
 
 def _learner(target: Path | None, parameters: dict[str, Any]) -> "OnlinePerceptron":
-    """The learner to go on with, or a new one."""
+    """Return the learner to resume, or a new one."""
     from novikoff.learn.online.perceptron import OnlinePerceptron
 
     if target is None or not target.exists():
@@ -225,7 +225,7 @@ def _csv_parser(label: str) -> Callable[[str], tuple[Example, Any] | None]:
 
 
 def _split(example: Example, label: str) -> tuple[Example, Any]:
-    """The features and the label; what is missing is left out."""
+    """Return the features and the label; what is missing is omitted."""
     return {name: value for name, value in example.items() if value is not None and name != label}, example.get(label)
 
 

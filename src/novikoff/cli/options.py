@@ -30,7 +30,7 @@ FILE = click.Path(allow_dash=True)
 def grouped(
     name: str, make: Callable[..., Any], *options: Callable[[Any], Any], names: Sequence[str] = ()
 ) -> Callable[[Command], Command]:
-    """Options that a command gets as one value: what `make` makes of these `names`, or of those of its parameters."""
+    """Group options into one value for a command: what `make` makes of these `names`, or of its parameters."""
     names = names or tuple(inspect.signature(make).parameters)
 
     def decorate(command: Command) -> Command:
@@ -59,7 +59,7 @@ class Output:
 
 
 class Result(NamedTuple):
-    """What a command answers: a document, a panel that shows it, an exit code, and what a person is warned of."""
+    """What a command answers: a document, a panel that shows it, an exit code, and warnings."""
 
     document: dict[str, Any]
     panel: Callable[[], Any]
@@ -68,7 +68,7 @@ class Result(NamedTuple):
 
 
 def answering(command: Command) -> Command:
-    """--json, --quiet and --debug, which every command has; the command gets them as `output`, and answers."""
+    """Add --json, --quiet and --debug, which every command has; the command gets them as `output`, and answers."""
 
     @click.option("--json", is_flag=True, help="Print JSON.")
     @click.option("--quiet", is_flag=True, help="Print nothing but errors; the exit code is the answer.")
@@ -93,7 +93,7 @@ def answering(command: Command) -> Command:
 
 
 def jobs(command: Command) -> Command:
-    """--jobs: how many threads the command uses."""
+    """Add --jobs: how many threads the command uses."""
 
     @click.option("--jobs", type=int, metavar="N", help="The number of threads; -1: all cores.  [default: all cores]")
     @functools.wraps(command)
@@ -113,13 +113,13 @@ def jobs(command: Command) -> Command:
 
 @dataclass(frozen=True)
 class Page:
-    """A report that was asked for, and the two features that it is to draw."""
+    """A requested report, and the two features that it is to draw."""
 
     report: str | None
     report_features: tuple[str, str] | None
 
     def path(self, force: bool) -> Path | None:
-        """Where it goes, if one is asked for and a file may be written there."""
+        """Return where it goes, if one is requested and a file may be written there."""
         from novikoff.cli.files import check_free
 
         if self.report is None and self.report_features is not None:
@@ -128,7 +128,7 @@ class Page:
 
 
 def out(help_text: str, metavar: str = "CERT") -> Callable[[Command], Command]:
-    """--out, for `novikoff.cli.files.out_target`."""
+    """Add --out, for `novikoff.cli.files.out_target`."""
     return click.option("--out", type=click.Path(), metavar=metavar, help=help_text)
 
 
@@ -167,7 +167,7 @@ class TableOptions:
 
     @property
     def columns(self) -> dict[str, Any]:
-        """What was said of columns other than the labels, by the names of an encoding's parameters."""
+        """The given roles of columns other than the labels, by the names of an encoding's parameters."""
         return {"categorical": self.categorical, "text": self.text, "tfidf": self.tfidf, "ignore": self.ignore}
 
     @property
@@ -181,7 +181,7 @@ class TableOptions:
         return {name: value for name, value in given.items() if value is not None}
 
     def open(self, file: str, output: Output) -> "Reader":
-        """The reader of a labelled file; says so if the names of its columns look like data."""
+        """Return the reader of a labelled file; warn if the names of its columns look like data."""
         from novikoff.cli.render import listed, warn
         from novikoff.cli.tables import with_label
         from novikoff.data.reading import read
@@ -203,14 +203,14 @@ class TableOptions:
 
 @dataclass(frozen=True)
 class ReviewOptions:
-    """Which error the predictions that no person looks at may have, with which confidence, and by which rows."""
+    """The allowed error of the predictions that are not reviewed, its confidence, and the rows that prove it."""
 
     review: float | None
     review_confidence: float
     review_file: str | None
 
     def check(self, held_out: Any, file: str) -> None:
-        """Refuse a review without rows that are not learned from the file, and such rows without a review."""
+        """Refuse a review without rows that are not trained on, and such rows without a review."""
         if self.review is None and self.review_file is not None:
             raise ValueError("--review-file requires --review")
         if self.review is not None and (held_out is None) == (self.review_file is None):
@@ -234,7 +234,7 @@ class ReviewOptions:
 
 
 def column_names(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """The columns of the FILE that was typed already, for the shell to complete."""
+    """Return the columns of the FILE that was typed already, for the shell to complete."""
     import csv
 
     typed = [context.params.get("file"), *reversed(context.args)]  # with an unfinished option, all is in args
@@ -273,7 +273,7 @@ zero_based = click.option(
 
 
 def _form(header: Any, names: str | None, na_values: tuple[str, ...], decimal: str | None) -> dict[str, Any]:
-    """What was said of how a table is written in text, for `read`."""
+    """Return the given options of how a table is written in text, for `read`."""
     said = {"header": header, "names": names and tuple(names.split(",")), "na_values": na_values, "decimal": decimal}
     return {name: value for name, value in said.items() if value not in (None, ())}
 
@@ -371,7 +371,7 @@ TOLD_LEAD = replace(
 
 
 def learning(*names: str, **changed: Any) -> Callable[[Command], Command]:
-    """Options of learning, as they are declared; `changed` has other kinds, defaults or declarations by name."""
+    """Add options of learning, as they are declared; `changed` has other kinds, defaults or declarations by name."""
 
     def decorate(command: Command) -> Command:
         for name in reversed(names):
@@ -399,7 +399,7 @@ def _learning_option(name: str, other: Any) -> Callable[[Command], Command]:
 
 
 def number(name: str, kind: click.ParamType, metavar: str, help_text: str, default: Any = None) -> Any:  # type: ignore[type-arg]
-    """A number; the default is shown if there is one."""
+    """Add a number; the default is shown if there is one."""
     return click.option(
         name, type=kind, metavar=metavar, default=default, show_default=default is not None, help=help_text
     )
@@ -423,5 +423,5 @@ review = grouped(
 
 
 def time_limit(help_text: str, default: float | None = None) -> Callable[[Command], Command]:
-    """Seconds after which to stop, where nothing is learned."""
+    """Add the seconds after which to stop, where nothing is learned."""
     return number("--time-limit", POSITIVE, "S", help_text, default)

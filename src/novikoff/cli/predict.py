@@ -69,7 +69,7 @@ def predict(
 
 
 def predicted(output: Output, model: str, file: str, target: "Target | None", writer: "CsvWriter") -> Result | None:
-    """What was predicted and written, and what the model did not know."""
+    """Report what was predicted and written, and which values were not seen in training."""
     warn_of_the_unknown(output, writer.unseen, writer.missing)
     if target is None:
         return None
@@ -82,7 +82,7 @@ def predicted(output: Output, model: str, file: str, target: "Target | None", wr
 
 @dataclass
 class CsvWriter:
-    """Predictions as lines of CSV or of JSON, and what there is to say about them in the end."""
+    """Predictions as lines of CSV or of JSON, and what to report about them in the end."""
 
     model: "Classifier"
     column: str
@@ -97,7 +97,7 @@ class CsvWriter:
     missing: Counter[str] = field(default_factory=Counter)
 
     def lines(self, batch: "Batch | Records") -> bytes:
-        """What is to be written for a batch, the header before the first."""
+        """Return what to write for a batch, the header before the first."""
         from novikoff.cli.tables import with_points
         from novikoff.data.batches import Records
 
@@ -159,7 +159,7 @@ class CsvWriter:
 
 @contextlib.contextmanager
 def sink(target: "Target | None") -> Iterator[Callable[[bytes], None]]:
-    """What takes the lines: a file that gets its name at the end, or standard output, at once."""
+    """Yield what takes the lines: a file that gets its name at the end, or standard output, at once."""
     if target is not None:
         from novikoff.data.whole_file import WholeFile
 
@@ -172,7 +172,7 @@ def sink(target: "Target | None") -> Iterator[Callable[[bytes], None]]:
 
     def write(lines: bytes) -> None:
         shown = on_a_terminal(lines.decode()).encode() if sys.stdout.isatty() else lines
-        # In small pieces: a pipe that is closed in the middle of a long one need not be noticed.
+        # In small pieces: a pipe that is closed in the middle of a long one may go unnoticed.
         for start in range(0, len(shown), PIECE):
             stream.write(shown[start : start + PIECE])
             stream.flush()
@@ -190,7 +190,7 @@ def warn_of_the_unknown(output: Output, unseen: dict[str, int], missing: dict[st
 
 
 def panel(document: dict[str, Any]) -> Any:
-    """How many rows, and how many of each class."""
+    """Show how many rows, and how many of each class."""
     from novikoff.cli.render import facts, listed
     from novikoff.say.reviews import sent
 

@@ -40,7 +40,7 @@ class ProgressBar:
             self.drawn.reset(self.drawn.task_ids[0], description=what, total=total)
 
     def rename(self, what: str) -> None:
-        """The next part of the same work."""
+        """Begin the next part of the same work."""
         self.what = what
         if self.drawn is not None:
             self.drawn.update(self.drawn.task_ids[0], description=what)
@@ -49,7 +49,7 @@ class ProgressBar:
         self.reach(self.done + count)
 
     def reach(self, done: int) -> None:
-        """So much is done; never more than there is, though a run may visit rows again after it has converged."""
+        """Set how much is done; never more than there is, though a run may visit rows again after it has converged."""
         self.done = done if self.total is None else min(done, self.total)
         if not self.is_shown:
             return
@@ -64,7 +64,7 @@ class ProgressBar:
 
     @contextlib.contextmanager
     def during(self, what: str) -> Iterator[None]:
-        """Work that cannot be counted, such as a search for a proof: time goes by, once it has taken a while."""
+        """Show the time of work that cannot be counted, such as a search for a proof, once it has taken a while."""
         self.stage(what)
         timer = threading.Timer(SHOWN_AFTER, self._draw)
         if self.is_shown and self.drawn is None:
@@ -78,13 +78,13 @@ class ProgressBar:
             self.close()
 
     def over(self, reader: "Reader", what: str, total: int | None = None) -> "Reader":
-        """The same reader, whose rows are counted as they are used."""
+        """Return the same reader, whose rows are counted as they are used."""
         self.stage(what, total)
         return replace(reader, watch=self.advance)
 
     @contextlib.contextmanager
     def learning(self, n_rows: int, max_iter: MaxIter) -> Iterator["DelayedInterrupt"]:
-        """How a learner is watched: examples are counted, and Ctrl-C waits for the end of the epoch."""
+        """Watch a learner: examples are counted, and Ctrl-C waits for the end of the epoch."""
         epochs = epochs_for(max_iter, n_rows)
         self.stage("learning", None if epochs is None else epochs * n_rows)
         with DelayedInterrupt(lambda history: self.reach(history.examples)).installed() as interrupt:
@@ -98,7 +98,7 @@ class ProgressBar:
 
 @contextlib.contextmanager
 def progress(quiet: bool) -> Iterator[ProgressBar]:
-    """A bar that is gone when the work is done."""
+    """Show a bar that disappears when the work is done."""
     bar = ProgressBar(not quiet and sys.stderr.isatty())
     try:
         yield bar
@@ -170,7 +170,7 @@ class DelayedInterrupt:
         self.asked = self.interrupted = False
 
     def watch(self, history: Any) -> None:
-        """Do what was asked for."""
+        """Interrupt, if Ctrl-C was pressed."""
         if self.asked:
             self._now()
 

@@ -24,7 +24,7 @@ GOOD, BAD, NAME = "green", "yellow", "bold"
 
 
 def show(output: Output, result: Result) -> None:
-    """Say the answer in JSON or as a panel, or not at all."""
+    """Print the answer in JSON or as a panel, or not at all."""
     if output.quiet:
         return
     if output.json:
@@ -34,13 +34,13 @@ def show(output: Output, result: Result) -> None:
 
 
 def as_json(document: Document) -> str:
-    """JSON on one line, in which nothing is invisible."""
+    """Return JSON on one line, in which nothing is invisible."""
     return visible_json(json.dumps(document, ensure_ascii=False))
 
 
 @dataclass(frozen=True)
 class Visible:
-    """Output without characters that command the terminal or hide."""
+    """Output without invisible characters and without those that control the terminal."""
 
     shown: "RenderableType"
 
@@ -52,12 +52,12 @@ class Visible:
 
 
 def on_a_terminal(text: str) -> str:
-    """Text for standard output: data as they are in a file or a pipe, but made safe for a terminal."""
+    """Return text for standard output: data as they are in a file or a pipe, but made safe for a terminal."""
     return visible(text, keep="\n\t") if sys.stdout.isatty() else text
 
 
 def console() -> "Console":
-    """Standard output, as wide as it is, but not so wide that lines are hard to read. Text is never markup."""
+    """Return standard output, as wide as it is, but not so wide that lines are hard to read. Text is never markup."""
     from rich.console import Console
 
     found = Console(highlight=False, emoji=False, markup=False)
@@ -66,7 +66,7 @@ def console() -> "Console":
 
 
 def facts(title: str, rows: "Iterable[tuple[str, RenderableType | None]]") -> "RenderableType":
-    """A panel of facts, each with its name; those that are None are left out."""
+    """Return a panel of facts, each with its name; those that are None are omitted."""
     from rich.box import ROUNDED
     from rich.panel import Panel
     from rich.table import Table
@@ -82,7 +82,7 @@ def facts(title: str, rows: "Iterable[tuple[str, RenderableType | None]]") -> "R
 
 
 def columns(header: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1) -> "Table":
-    """A small table without lines; all but the first `left` columns are numbers."""
+    """Return a small table without lines; all but the first `left` columns are numbers."""
     from rich.table import Table
 
     table = Table(box=None, padding=(0, 2, 0, 0), show_header=any(header), pad_edge=False, header_style="dim")
@@ -94,20 +94,20 @@ def columns(header: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1)
 
 
 def outcome(word: str, good: str) -> "Text":
-    """A verdict in a word, of which one is good."""
+    """Return a verdict in a word, of which one is good."""
     from rich.text import Text
 
     return Text(word, style=f"bold {GOOD if word == good else BAD}")
 
 
 def solution(numbers: Sequence[tuple[str, str]], most: int = 20) -> "RenderableType | None":
-    """The first of some numbers by name, if there are any."""
+    """Return the first of some numbers by name, if there are any."""
     more = f"and {len(numbers) - most:,} more; --json has all" if len(numbers) > most else None
     return stacked(columns(("", ""), numbers[:most]), more) if numbers else None
 
 
 def weights_table(weights: Sequence[Document]) -> "Table":
-    """Weights with bars; with many classes, for each the class first. Names are never cut."""
+    """Return weights with bars; with many classes, for each the class first. Names are never cut."""
     from rich.table import Table
     from rich.text import Text
 
@@ -130,12 +130,12 @@ def weights_table(weights: Sequence[Document]) -> "Table":
 
 
 def in_words(label: Any) -> str:
-    """A label in which nothing is invisible."""
+    """Return a label in which nothing is invisible."""
     return visible(words.label_in_words(label))
 
 
 def listed(items: Sequence[Any], most: int = 12) -> str:
-    """Items with commas, not more than `most`."""
+    """Return items with commas, not more than `most`."""
     return words.listed([item if type(item) is int else in_words(item) for item in items], most)
 
 
@@ -146,6 +146,6 @@ def stacked(*parts: "RenderableType | None") -> "RenderableType":
 
 
 def warn(output: Output, what: str) -> None:
-    """A warning on stderr, which no machine reads by mistake."""
+    """Print a warning on stderr, which no program reads by mistake."""
     if not output.quiet:
         click.echo(f"novikoff: {visible(what)}", err=True)

@@ -58,7 +58,7 @@ def answer_counts(
     missing: Mapping[str, int],
     auc: float | None,
 ) -> Result:
-    """The errors by how often which label was taken for which; a label that the model does not know counts as wrong."""
+    """Answer with the errors, from confusion counts; a label that the model does not know counts as wrong."""
     from novikoff.cli.predict import warn_of_the_unknown
     from novikoff.cli.render import listed, warn
     from novikoff.learn.measures import by_class
@@ -100,7 +100,7 @@ def answer_counts(
 
 
 def open_labelled(file: str, table: TableOptions, model: "Classifier") -> "Reader":
-    """The reader of a labelled file whose columns are those of the model."""
+    """Return the reader of a labelled file whose columns are those of the model."""
     from novikoff.cli.tables import counted_from, remembered_form, with_label
     from novikoff.data.reading import read
     from novikoff.data.streams import TableForm
@@ -121,7 +121,7 @@ def open_labelled(file: str, table: TableOptions, model: "Classifier") -> "Reade
 
 
 def panel(document: dict[str, Any]) -> Any:
-    """The errors, how well every class is found, and which class was taken for which."""
+    """Show the errors, how well every class is found, and the confusion matrix."""
     from novikoff.cli.render import columns, facts, in_words, listed
 
     names = list(map(in_words, document["classes"]))

@@ -1,4 +1,4 @@
-"""Where a separator is looked for: among the features of a table, among these lifted, or in the space of a kernel."""
+"""Where a separator is sought: among the features of a table, among these lifted, or in the space of a kernel."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -60,7 +60,7 @@ class SpaceOptions:
     def chosen(
         cls, lift: Any, kernel: str | None, gamma: Any, degree: int | None, coef0: float | None, budget: Any = None
     ) -> "SpaceOptions":
-        """The space, if these options go together."""
+        """Return the space, if these options go together."""
         numbers = {"gamma": gamma, "degree": degree, "coef0": coef0, "budget": budget}
         given = {name: value for name, value in numbers.items() if value is not None}
         if kernel is None and given:
@@ -84,7 +84,7 @@ class SpaceOptions:
         return {name: value for name, value in known.items() if value is not None}
 
     def has_bias(self, fit_intercept: bool) -> bool:
-        """Whether planes have a bias; in the space of a kernel only if that was said."""
+        """Whether there is an intercept; in the space of a kernel only if requested."""
         if self.kernel is None:
             return fit_intercept
         source = click.get_current_context().get_parameter_source("fit_intercept")
@@ -107,7 +107,7 @@ class SpaceOptions:
             )
 
     def exact_kernel(self, examples: "Examples", learned: Any = None) -> "ExactKernel | None":
-        """The kernel with its numbers settled, as proofs have it: those of a run, which may have seen fewer rows."""
+        """Return the kernel with its numbers settled, for proofs: those of a run, which may have seen fewer rows."""
         if self.kernel is None:
             return None
         from novikoff.data.batches import stacked
@@ -123,7 +123,7 @@ class SpaceOptions:
         return ExactKernel.of(self.kernel, **{name: getattr(settled, name) for name in KERNELS[self.kernel]})
 
     def certify(self, examples: "Examples", **asked: Any) -> "Certificate":
-        """The certificate of the examples in this space."""
+        """Certify the examples in this space."""
         from novikoff.prove.separable.search.kernel import certify_kernel
         from novikoff.prove.separable.search.working_set import certify_examples
 
@@ -137,7 +137,7 @@ class SpaceOptions:
     def certify_unasked(
         self, examples: "Examples", learned: Any, *, fit_intercept: bool, **limits: Any
     ) -> "Certificate | Uncertified":
-        """The same beside a model, if it is quick; or why there is none."""
+        """Certify the examples beside a model, if that is quick; or return why not."""
         from novikoff.prove.separable.search.working_set import certify_examples
         from novikoff.prove.separable.subject import RoundedError, TooWideError
 
@@ -182,7 +182,7 @@ class SpaceOptions:
 
 
 class Uncertified(NamedTuple):
-    """Why there is no certificate, and whether that is a surprise."""
+    """Why there is no certificate, and whether that is unexpected."""
 
     why: str
     failed: bool = False

@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 HEADER_BYTES = 1 << 16
 
-# Whole numbers up to this are float64 as they are.
+# Integers up to this are exact in float64.
 LARGEST_WHOLE = 2**53
 
 
 def with_label(reader: Reader) -> Reader:
-    """The same; a label that is a number, and no column's name, is the place of a column: 1, 2, ... or -1, -2, ..."""
+    """Return the same; a label that is a number, and no column's name, is a position: 1, 2, ... or -1, -2, ..."""
     label = reader.label
     if label is None or not reader.is_text or not label.lstrip("-").isdecimal():
         return reader
@@ -38,7 +38,7 @@ def with_label(reader: Reader) -> Reader:
 
 
 def written_form(reader: Reader) -> dict[str, Any]:
-    """How the table is written, where that is not as usual, for a model to remember."""
+    """Return how the table is written, where that is not as usual, for a model to store."""
     if not reader.is_text:
         return {}
     form, decimal = reader.form, reader.layout().decimal
@@ -47,7 +47,7 @@ def written_form(reader: Reader) -> dict[str, Any]:
 
 
 def remembered_form(model: "Classifier", form: Mapping[str, Any]) -> dict[str, Any]:
-    """How a table is written: as the one that a model was learned from, unless something else is said."""
+    """Return how a table is written: as the one that a model was trained on, unless options differ."""
     names = ("header", "names", "na_values", "decimal")
     known = {name: model.parameters[name] for name in names if name in model.parameters}
     if form.get("header"):
@@ -56,7 +56,7 @@ def remembered_form(model: "Classifier", form: Mapping[str, Any]) -> dict[str, A
 
 
 def open_unlabelled(file: str, table: "TableOptions", model: "Classifier") -> Reader:
-    """A reader of all columns, in one pass. Numbers of text files come as they are written."""
+    """Return a reader of all columns, in one pass. Numbers of text files stay as they are written."""
     arrived, encoding = _looked_at_standard_input() if file == "-" else None, model.encoding
     reader = read(file, format=table.format, zero_based=counted_from(model))
     if reader.is_text:
@@ -75,25 +75,25 @@ def open_unlabelled(file: str, table: "TableOptions", model: "Classifier") -> Re
 
 
 def counted_from(model: "Classifier") -> bool:
-    """Whether the indices of the svmlight text that a model was learned from began with 0, and so all others do."""
+    """Whether indices of svmlight text begin with 0, as they did in training."""
     zero_based: bool = model.parameters.get("zero_based", True)
     return zero_based
 
 
 def _types(names: tuple[str, ...], encoding: "Encoding") -> dict[str, str]:
-    """Every column as text, but for categories, which have the types of training."""
+    """Return every column as text, but for categories, which have the types of training."""
     needed = {name: "string" if encoding.columns[name].is_number else kind for name, kind in encoding.types.items()}
     return dict.fromkeys(names, "string") | needed
 
 
 def _looked_at_standard_input() -> bytes:
-    """What has arrived there, without reading it."""
+    """Return what has arrived there, without consuming it."""
     look = getattr(sys.stdin.buffer, "peek", None)
     return b"" if look is None else look(1)
 
 
 def _header(reader: Reader, arrived: bytes | None) -> tuple[str, ...]:
-    """The names in the first line; none where that line has not arrived yet."""
+    """Return the names in the first line; none where that line has not arrived yet."""
     source = FileSource(reader.files[0], reader.files[0], reader.formats[0], reader.form)
     if arrived is None:
         return layout_of(source).names
@@ -103,7 +103,7 @@ def _header(reader: Reader, arrived: bytes | None) -> tuple[str, ...]:
 
 
 def with_points(records: Records, encoding: "Encoding | None", decimal: str | None) -> Records:
-    """The same with decimal points, where numbers came as text with decimal commas."""
+    """Return the same with decimal points, where numbers came as text with decimal commas."""
     if decimal != "," or encoding is None:
         return records
     import pyarrow as pa
@@ -118,19 +118,19 @@ def with_points(records: Records, encoding: "Encoding | None", decimal: str | No
 
 
 def csv_names(records: Records) -> list[str]:
-    """The columns that a CSV can have: not those of features with names of their own."""
+    """Return the columns that a CSV can have: not those of features with names of their own."""
     return [field.name for field in records.columns.schema if str(field.type) != NAMED_VALUES]
 
 
 def csv_rows(records: Records, extra: Mapping[str, list[Any]]) -> Iterator[tuple[str, ...]]:
-    """The records with further columns, row by row, as text."""
+    """Yield the records with further columns, row by row, as text."""
     parts = [map(as_text, records.columns.column(name).to_pylist()) for name in csv_names(records)]
     parts += [map(as_text, values) for values in extra.values()]
     return zip(*parts, strict=True)
 
 
 def as_text(value: Any) -> str:
-    """A value as CSV has it.
+    """Return a value as CSV has it.
 
     >>> [as_text(value) for value in (None, True, 0.1, 2.0, "word")]
     ['', 'true', '0.1', '2.0', 'word']
@@ -155,7 +155,7 @@ class NumberTable:
 
 
 def read_numbers(file: str, table: "TableOptions") -> NumberTable:
-    """All rows of a file, but for the columns to ignore, as they are: neither centred nor scaled."""
+    """Read all rows of a file, but for the columns to ignore, as they are: neither centred nor scaled."""
     said = {"label": table.label, "format": table.format, "zero_based": table.zero_based, **table.form}
     reader = with_label(read(file, **said))
     if not reader.is_table and table.ignore:

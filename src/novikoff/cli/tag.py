@@ -39,7 +39,7 @@ def tag() -> None:
 
 @dataclass(frozen=True)
 class ConllOptions:
-    """How a CoNLL file is laid out, as far as that was said."""
+    """The layout of a CoNLL file, as far as it was given."""
 
     columns: str | None
     separator: str | None
@@ -51,18 +51,18 @@ class ConllOptions:
 
     @property
     def between(self) -> str | None:
-        """What stands between columns."""
+        """The separator of columns."""
         return "\t" if self.separator in ("tab", "\\t") else self.separator
 
     def read(self, file: str, names: tuple[str, ...] | None) -> "Sentences":
-        """The sentences of a file; "-" is standard input."""
+        """Read the sentences of a file; "-" is standard input."""
         from novikoff.data.conll import read_conll
 
         how = {"separator": self.between, "comment": self.comment}
         return _with_tokens(file, read_conll(_source(file), names, **how))
 
     def read_for(self, tagger: "Tagger", file: str, *, labelled: bool) -> "Sentences":
-        """The same with the columns of the training file, perhaps without the label, unless others are named."""
+        """Read the same with the columns of the training file, perhaps without the label, unless others are named."""
         from novikoff.data.conll import read_to_label
 
         known = tagger.features.columns
@@ -224,7 +224,7 @@ def _reviewed(
     asked: ReviewOptions,
     aside: "HeldOut | None",
 ) -> "Tagger":
-    """The tagger with what held-out sentences, or those of another file, prove of labels that no person looks at."""
+    """Return the tagger with what held-out sentences, or another file's, prove of labels that are not reviewed."""
     from novikoff.learn.review import ENOUGH_SEQUENCES, review_tagger
 
     seen, others = range(len(sentences)), sentences
@@ -238,7 +238,7 @@ def _reviewed(
 
 
 def train_panel(document: dict[str, Any], run: "Run") -> Any:
-    """What was read, what was learned, and where the model is."""
+    """Show what was read, what was learned, and where the model is."""
     from novikoff.cli import wording
     from novikoff.cli.render import facts, listed
     from novikoff.say import runs as say
@@ -246,7 +246,7 @@ def train_panel(document: dict[str, Any], run: "Run") -> Any:
 
     data = document["data"]
     size = f"{counted(data['sentences'], 'sentence')}, {counted(data['tokens'], 'token')}"
-    went_on = run.examples > run.epochs * (run.n_rows or 0)  # and sentences held out now could have been learned
+    went_on = run.examples > run.epochs * (run.n_rows or 0)  # sentences held out now may have been learned then
     how = "novikoff tag score on new sentences measures it" if went_on else "add --held-out 0.2"
     return facts(
         f"novikoff tag train {data['file']}",
@@ -321,7 +321,7 @@ def run(
 
 
 def _to_review(tagger: "Tagger", sentences: "Sentences") -> tuple[list[list[Any]], list[bool]]:
-    """The labels of every sentence, and whether they need a person."""
+    """Return the labels of every sentence, and whether it needs a review."""
     from novikoff.learn.review import review_of
 
     proved, found = review_of(tagger), tagger.label_with_scores(sentences)
@@ -374,7 +374,7 @@ def score(model: str, file: str, layout: ConllOptions, label: str | None, scheme
 
 
 def score_panel(document: dict[str, Any]) -> Any:
-    """The accuracy, and precision, recall and F1 of the chunks."""
+    """Show the accuracy, and precision, recall and F1 of the chunks."""
     from novikoff.cli.render import columns, facts
 
     table = None

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def what_was_read(data: Document) -> "RenderableType":
-    """Rows, labels, and what became of each column."""
+    """Show rows, labels, and what became of each column."""
     from rich.text import Text
 
     label = "" if data["label"] is None else f" {data['label']}"
@@ -44,7 +44,7 @@ def _with_detail(column: Document) -> str:
 
 
 def weights(heaviest: list[Document], run: "Run", classes: list[Any]) -> "RenderableType":
-    """The largest weights by name, and which class they favour."""
+    """Show the largest weights by name, and which class they favour."""
     from rich.text import Text
 
     if not heaviest:
@@ -58,14 +58,14 @@ def weights(heaviest: list[Document], run: "Run", classes: list[Any]) -> "Render
 
 
 def ending(run: "Run") -> "RenderableType":
-    """When and why it stopped."""
+    """Show when and why it stopped."""
     from rich.text import Text
 
     return Text(say.ending(run), style=GOOD if run.stopped is Stopped.NO_MISTAKES else BAD)
 
 
 def verdict(certificate: "Certificate") -> "Text":
-    """The verdict in a word and in a sentence."""
+    """Show the verdict in a word and in a sentence."""
     from rich.text import Text
 
     word = certificate.verdict.value
@@ -75,7 +75,7 @@ def verdict(certificate: "Certificate") -> "Text":
 
 
 def certified(certificate: "Certificate | None", why_not: str | None, run: "Run") -> "RenderableType":
-    """The verdict, and of which rows, if the run has seen fewer; or why there is none."""
+    """Show the verdict, and of which rows, if the run has seen fewer; or why there is none."""
     from rich.text import Text
 
     if certificate is None:

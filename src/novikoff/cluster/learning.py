@@ -166,7 +166,7 @@ class Checkpoint:
         return parts
 
     def lead(self) -> float | None:
-        """The lead of the resumed run, which may have been chosen."""
+        """Return the lead of the resumed run, which may have been chosen."""
         return None if self._parts is None else float(self._parts.header["history"]["lead"])
 
     def write(self, rounds: Rounds) -> None:

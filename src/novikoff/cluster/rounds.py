@@ -51,7 +51,7 @@ class Mixture:
 
     @property
     def updates_at_least(self) -> int:
-        """Return a number of updates with ||w||^2 <= R^2 times it, in spite of rounding."""
+        """A number of updates with ||w||^2 <= R^2 times it, in spite of rounding."""
         return math.ceil(self.counted) + 1
 
     def with_changes(self, changes: Sequence[Floats], made: Sequence[int], square: float, mixing: Mixing) -> "Mixture":

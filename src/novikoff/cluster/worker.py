@@ -353,7 +353,7 @@ class Worker:
 
 
 def _cache_folder(folder: str | None) -> Path:
-    """A folder on the node's disk that only the user who runs the worker can read."""
+    """Return a folder on the node's disk that only the user who runs the worker can read."""
     path = Path(folder or tempfile.gettempdir()) / f"novikoff-{getpass.getuser()}"
     path.mkdir(mode=0o700, parents=True, exist_ok=True)
     found = path.lstat()
