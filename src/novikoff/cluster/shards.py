@@ -20,7 +20,7 @@ from novikoff.data.streams import STANDARD_INPUT, FileSource, Stamp, TableForm, 
 if TYPE_CHECKING:
     from novikoff.data.svmlight import ZeroBased
 
-# The approximate size of a shard: bytes of a file, or of the rows of a table in the memory of a cluster.
+# The approximate size of a shard: bytes of a file, or rows of a table in the memory of a cluster.
 SHARD_BYTES = 1 << 26
 SHARD_ROWS = 1 << 18
 

@@ -47,7 +47,7 @@ def make_app() -> "Starlette":
     return Starlette(routes=routes, middleware=[Middleware(Guard, who="the lab")], exception_handlers=handlers)
 
 
-# -- what is asked, and what is answered ------------------------------------------------------------------------------
+# -- requests and replies ---------------------------------------------------------------------------------------------
 
 
 def _run(document: Any) -> Any:
