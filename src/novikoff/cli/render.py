@@ -94,7 +94,7 @@ def columns(header: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1)
 
 
 def outcome(word: str, good: str) -> "Text":
-    """Return a verdict in a word, of which one is good."""
+    """Return a verdict in a word, coloured by whether it is the good one."""
     from rich.text import Text
 
     return Text(word, style=f"bold {GOOD if word == good else BAD}")
