@@ -1,4 +1,4 @@
-"""A likelihood from arrays: every number as it was given, or refused with its place."""
+"""A likelihood from arrays: every number is used exactly as given, or refused with its position."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -24,7 +24,7 @@ from novikoff.prove.existence.likelihood import (
 from novikoff.prove.existence.missing import omitted_in_all, without_missing
 from novikoff.say.estimates import TWO_OUTCOMES
 
-# Other names that people give to families.
+# Other common names of families.
 ALIASES = dict.fromkeys(("logit", "logistic", "probit", "cloglog", "cauchit"), "binomial") | {
     "ppml": "poisson",
     "negbin": "negative-binomial",
@@ -36,12 +36,12 @@ _OTHERS = ("gamma", "inverse-gaussian", "tweedie")
 REFUSED = dict.fromkeys(_OTHERS, "its likelihood is bounded by other conditions") | {
     "gaussian": "least squares always have an estimate; it is unique unless columns are collinear"
 }
-# The families in which an intercept is one of the coefficients.
+# The families with an intercept.
 WITH_INTERCEPT = ("binomial", "log-binomial", "poisson", "negative-binomial", "multinomial")
 
 
 def family_named(family: str | None) -> str:
-    """The family of this name, or of another name for it.
+    """Return the family with this name or alias.
 
     >>> family_named("probit"), family_named("Negative Binomial")
     ('binomial', 'negative-binomial')
@@ -58,9 +58,9 @@ def family_named(family: str | None) -> str:
 
 
 def from_arrays(X: Any, y: Any, options: ModelOptions, origin: Origin | None = None) -> Likelihood:
-    """The likelihood of a family on a design X and a response y; see `existence`. Incomplete rows are omitted.
+    """Return the likelihood of a family on a design X and a response y; see `existence`. Incomplete rows are omitted.
 
-    Where their origin gives no labels, rows are called by the index of the frame that they come in.
+    If the origin has no labels, rows are labelled by the index of their frame.
     """
     family = family_named(options.get("family"))
     _check_options(family, options)
@@ -92,7 +92,7 @@ def from_arrays(X: Any, y: Any, options: ModelOptions, origin: Origin | None = N
 
 
 def _complete(X: Any, y: Any, options: ModelOptions, origin: Origin) -> tuple[Any, Any, ModelOptions, Origin]:
-    """What came, without the rows in which something is missing; their positions join those omitted before."""
+    """Return the input without incomplete rows, whose positions are added to those omitted before."""
     shape = getattr(X, "shape", None) or (len(X),)
     labels = [origin.row_labels, row_labels_of(X), row_labels_of(y)]
     given = {"X": X, "y": y, "labels": next((found for found in labels if found is not None), None)}
@@ -104,11 +104,11 @@ def _complete(X: Any, y: Any, options: ModelOptions, origin: Origin) -> tuple[An
 
 
 def row_labels_of(table: Any) -> Any:
-    """The index of a pandas frame or series; None for anything else."""
+    """Return the index of a pandas frame or series; None for anything else."""
     return table.index if hasattr(table, "iloc") and hasattr(table, "index") else None
 
 
-# The families of what is not for all.
+# The families that support options not common to all.
 MEANT_FOR = {"strata": ("cox", "conditional"), "event": ("cox",), "entry": ("cox",), "reference": ("multinomial",)}
 MEANT_FOR["success"] = TWO_OUTCOMES
 
@@ -131,7 +131,7 @@ def _check_options(family: str, options: ModelOptions) -> None:
 
 
 def _design(X: Any, names: Sequence[str] | None) -> tuple[Any, tuple[str, ...]]:
-    """The columns of X in CSR floats, and their names."""
+    """Return the columns of X in CSR floats, and their names."""
     from scipy.sparse import csr_array
 
     if names is None and hasattr(X, "columns") and len(getattr(X, "shape", ())) == 2:
@@ -167,7 +167,7 @@ def _with_intercept(design: Any, columns: tuple[str, ...]) -> tuple[Any, tuple[s
 def _with_effects(
     design: Any, columns: tuple[str, ...], given: Mapping[str, Any]
 ) -> tuple[Any, tuple[str, ...], tuple[Effect, ...]]:
-    """An indicator for every level; of all effects but the first, one level is the reference and has none."""
+    """Add an indicator for every level; in all effects but the first, one level is the reference and has none."""
     from scipy.sparse import csr_array, hstack
 
     parts, effects, n = [design], [], design.shape[0]
@@ -184,7 +184,7 @@ def _with_effects(
 
 
 def named_effects(given: Any) -> dict[str, Any]:
-    """Fixed effects, however they were given: labels for every row, by their names."""
+    """Return fixed effects, given in any form, as labels for every row, by name."""
     if isinstance(given, Mapping):
         return {str(name): values for name, values in given.items()}
     if hasattr(given, "columns") and len(getattr(given, "shape", ())) == 2:
@@ -205,7 +205,7 @@ def named_effects(given: Any) -> dict[str, Any]:
 def _response(
     family: str, y: Any, options: ModelOptions, weights: Floats
 ) -> tuple[dict[str, Floats], tuple[Any, ...] | None]:
-    """The numbers of a response, and its labels if it has any."""
+    """Return the numbers of a response, and its labels if it has any."""
     n = len(weights)
     if family in ("binomial", "log-binomial"):
         return _binomial_response(y, n, options.get("success"))
@@ -239,7 +239,7 @@ def _binomial_response(y: Any, n: int, success: Any) -> tuple[dict[str, Floats],
 
 
 def _two_outcomes(y: Any, n: int, success: Any, *, shares: bool = False) -> tuple[Floats, tuple[Any, ...] | None]:
-    """1 for every success; and the labels, that of success last, unless they are 0 and 1."""
+    """Return 1 for every success; and the labels, that of success last, unless they are 0 and 1."""
     labels = checked_labels(y)
     _check_length(labels, "y", n)
     if labels.dtype.kind in "biuf" and (success is None or str(plain_label(success)) == "1"):
@@ -258,7 +258,7 @@ def _two_outcomes(y: Any, n: int, success: Any, *, shares: bool = False) -> tupl
 
 
 def chosen_label(option: str, label: Any, labels: Sequence[Any]) -> Any:
-    """The one of some labels that is meant, which may be given as text.
+    """Return the label that an option names, which may be given as text.
 
     >>> chosen_label("success", "1", [0, 1])
     1
@@ -272,7 +272,7 @@ def chosen_label(option: str, label: Any, labels: Sequence[Any]) -> Any:
 
 
 def _classes(y: Any, n: int, weights: Floats) -> tuple[NDArray[np.int64], tuple[Any, ...]]:
-    """The places of labels among those that occur with a weight: in their own order, if they have one."""
+    """Return labels as indices among those with positive weight, in their own order if they have one."""
     order = list(y.cat.categories) if hasattr(y, "cat") else None
     order = list(y.categories) if order is None and hasattr(y, "categories") else order
     labels = checked_labels(np.asarray(y))
@@ -334,7 +334,7 @@ def _check_length(values: NDArray[Any], name: str, n: int) -> None:
 
 
 def _codes(values: Any, name: str, n: int) -> tuple[NDArray[np.int64], list[Any]]:
-    """Labels as their places among the different ones, which are sorted."""
+    """Return labels as indices among the distinct ones, which are sorted."""
     labels = checked_labels(np.asarray(values), name)
     _check_length(labels, name, n)
     levels, codes = np.unique(labels, return_inverse=True)
@@ -342,7 +342,7 @@ def _codes(values: Any, name: str, n: int) -> tuple[NDArray[np.int64], list[Any]
 
 
 def plain_label(value: Any) -> Any:
-    """A label as JSON has it; a whole number without its point."""
+    """Return a label as JSON has it; whole floats become integers."""
     plain = value.item() if isinstance(value, np.generic) else value
     if isinstance(plain, float) and math.isfinite(plain) and plain.is_integer():
         return int(plain)

@@ -1,9 +1,9 @@
-"""Why an estimate is infinite: rows and coefficients that alone make it so, and from which none can be left out.
+"""Why an estimate is infinite: rows and coefficients that suffice for it, and of which none can be omitted.
 
 Solvers call this an irreducible infeasible subsystem: a finite estimate needs positive weights of the rows of the cone
-whose sum is 0 in every coefficient (Stiemke), and these conditions contradict each other already. It is what remains of
-a direction once everything is set to 0 that can be: an elementary vector (Rockafellar 1969). Of all (b, Zb) that vanish
-where it does, it is the only one but for its length, so that a rank proves it.
+whose sum is 0 in every coefficient (Stiemke), and these conditions alone contradict each other. It is a direction in
+which no further entry can be set to 0: an elementary vector (Rockafellar 1969). Among all (b, Zb) that vanish where it
+does, it is unique up to its length, which a rank proves.
 """
 
 from dataclasses import dataclass
@@ -23,21 +23,21 @@ from novikoff.say import estimates as say
 
 @dataclass(frozen=True)
 class Irreducible:
-    """Coefficients J and inequalities S that alone make an estimate infinite, and from which none can be left out.
+    """Coefficients J and inequalities S that suffice for an infinite estimate, and of which none can be omitted.
 
     An inequality z.b >= 0 of the cone comes from the outcome of a row. For `binomial`, `log-binomial`, `poisson` and
     `negative-binomial` models there is one for every row with a single outcome, so that S is a set of rows. For
     `multinomial` models there is one for every other class, for `ordinal` ones one for each threshold beside the class,
     for `cox` and `conditional` ones one for each comparison with another row; `rows` are those that they belong to.
 
-    *Alone*: in the model that has the coefficients J only, the estimate is infinite for any other outcomes. An
-    outcome of which nothing is known may have been both: its inequality becomes the equation z.b = 0. So there is a
-    direction b that is 0 outside of J, with z.b > 0 in S and z.b = 0 elsewhere.
+    *Suffice*: in the model with the coefficients J only, the estimate is infinite whatever the other outcomes are. An
+    unknown outcome counts as both: its inequality becomes the equation z.b = 0. So there is a direction b that is 0
+    outside J, with z.b > 0 in S and z.b = 0 elsewhere.
 
-    *Irreducible*: if one coefficient of J is left out of the model, or the outcome behind one inequality of S becomes
-    unknown, there is no direction any more. (To delete a row instead would free directions rather than forbid them.)
+    *Irreducible*: if one coefficient of J is omitted from the model, or the outcome of one inequality of S becomes
+    unknown, there is no such direction. (Deleting a row instead would allow more directions, not fewer.)
 
-    `rows` are labels of the frame's index, if the rows came in one; `positions` count from 0 in what was given.
+    `rows` are labels of the frame's index, if there was one; `positions` count from 0 in the data as given.
     """
 
     coefficients: tuple[str, ...]
@@ -47,7 +47,7 @@ class Irreducible:
     sha256: str
 
     def check(self, model: Any, data: Any = None, **options: Unpack[ModelOptions]) -> None:
-        """Prove it again from data that come as they came to `existence`; raises `CertificateError` if it is wrong."""
+        """Prove it again from the data as passed to `existence`; raise `CertificateError` if it is wrong."""
         from novikoff.prove.existence.inputs import likelihood_of
 
         likelihood = likelihood_of(model, data, **options)
@@ -65,10 +65,10 @@ class Irreducible:
 
 
 def irreducible(likelihood: Likelihood, direction: list[int] | tuple[int, ...]) -> Irreducible:
-    """What a direction shows, if it is irreducible: raises CertificateError otherwise.
+    """Return the set of an irreducible direction; raise CertificateError if it is reducible.
 
-    With J and S where b and Zb are not 0: all that vanishes outside of them are multiples of b, if the rows that are
-    not in S have the rank |J| - 1 in the columns of J. Then a direction that vanishes in one place more is 0.
+    Let J and S be where b and Zb are not 0. If the rows outside S have rank |J| - 1 in the columns of J, all vectors
+    that vanish outside J and S are multiples of b, and one that vanishes in one more place is 0.
     """
     cone = cone_of(likelihood)
     signs = cone.signs(direction)
@@ -91,10 +91,10 @@ def irreducible(likelihood: Likelihood, direction: list[int] | tuple[int, ...]) 
 def reduced(
     likelihood: Likelihood, directions: tuple[tuple[int, ...], ...], coefficient: int | None, clock: Clock = UNLIMITED
 ) -> Irreducible:
-    """An irreducible set, with a coefficient in it if one is given, from directions of the cone.
+    """Return an irreducible set, with a coefficient in it if one is given, from directions of the cone.
 
-    As long as another vector vanishes wherever the direction does, one walks along it, in fractions, until a
-    coefficient or a row becomes 0. What has to stay, the coefficient or else a row that is positive, does not change.
+    While another vector vanishes wherever the direction does, move along it, in fractions, until a coefficient or a row
+    becomes 0. The coefficient that must stay, or else a positive row, does not change.
     """
     cone = cone_of(likelihood)
     chosen = [d for d in directions if coefficient is None or d[coefficient]]
@@ -115,7 +115,7 @@ def reduced(
 
 
 def _other(null_space: NullSpace, J: Any, b: list[int], goal: Sparse) -> list[int]:
-    """A vector that vanishes where b does and is no multiple of it, on which the goal is 0."""
+    """Return a vector that vanishes where b does, is not a multiple of b, and is orthogonal to the goal."""
     for k in range(null_space.dimension):
         inner = null_space.vector([int(i == k) for i in range(null_space.dimension)])
         u = dict(zip(J.tolist(), inner, strict=True))
@@ -127,7 +127,7 @@ def _other(null_space: NullSpace, J: Any, b: list[int], goal: Sparse) -> list[in
 
 
 def _walked(cone: Cone, b: list[int], u: list[int]) -> list[int]:
-    """b + tu for the smallest t, of either sign, that makes an entry of b, or a row along it, 0."""
+    """Return b + tu for the smallest t, of either sign, that makes an entry of b, or a row along it, 0."""
     from flint import fmpq
 
     along = [*b, *cone.whole.times(b).tolist()], [*u, *cone.whole.times(u).tolist()]

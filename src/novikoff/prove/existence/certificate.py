@@ -1,7 +1,7 @@
 """Whether a maximum likelihood estimate exists, in a form that anyone can check.
 
-Like every certificate, it has *claims* and *witnesses*, and each claim follows from the data and the witnesses alone. A
-file of it is read strictly, but without believing anything.
+Like every certificate, it has *claims* and *witnesses*, and each claim follows from the data and the witnesses alone.
+Files are parsed strictly, and nothing in them is trusted.
 """
 
 import html
@@ -36,10 +36,10 @@ class Existence:
     """Whether the maximum likelihood estimate of a model exists, which coefficients are infinite, and why.
 
     `coefficients` has all names in order, `diverging` those that are not finite: `"+inf"`, `"-inf"`,
-    `"sign undetermined"` (it can go either way), `"infinite"` (its sign was not looked for) or `"not identified"` (a
-    combination of columns is 0, and the estimate is not unique). `separated` are the rows of the design, counted from
-    0, that some direction tells apart for good: their likelihood goes to its limit, and they say nothing about the
-    other coefficients. Both are None where only part of the answer was found in time. `likelihood` has the data; a
+    `"sign undetermined"` (both signs are possible), `"infinite"` (its sign was not computed) or `"not identified"` (the
+    columns are collinear, and the estimate is not unique). `separated` are the rows of the design, counted from 0, that
+    some direction separates strictly: their likelihood tends to its supremum, and they carry no information about the
+    other coefficients. Both are None if only part of the answer was found in time. `likelihood` has the data; a
     certificate from a file has none.
     """
 
@@ -54,7 +54,7 @@ class Existence:
 
     @classmethod
     def of(cls, likelihood: Likelihood, witnesses: EstimateWitnesses, clock: Clock = UNLIMITED) -> "Existence":
-        """The certificate that witnesses make; raises CertificateError if they prove nothing."""
+        """Return the certificate that follows from witnesses; raise CertificateError if they prove nothing."""
         return cls.from_claims(likelihood, conclude(likelihood, witnesses, clock), witnesses)
 
     @classmethod
@@ -65,35 +65,35 @@ class Existence:
         about, separated = likelihood.about(), claims.separated_rows
         return cls(claims.estimate, names, named, separated, about, likelihood.sha256, witnesses, likelihood)
 
-    # -- what it says -------------------------------------------------------------------------------------------------
+    # -- claims -------------------------------------------------------------------------------------------------------
 
     @property
     def exists(self) -> bool | None:
-        """True, False, or None if that was not decided."""
+        """True, False, or None if undecided."""
         return None if self.estimate is Estimate.UNDECIDED else self.estimate is Estimate.EXISTS
 
     @property
     def separated_rows(self) -> tuple[Any, ...] | None:
-        """The separated rows by the labels of the frame's index, if they came in one; else by their positions.
+        """The separated rows by the labels of the frame's index, if there was one; else by their positions.
 
-        A file has no labels, so that a certificate from a file has positions here.
+        A certificate from a file has no labels, and so positions here.
         """
         return None if self.separated is None else self.rows.labels_of(self.separated)
 
     @property
     def separated_positions(self) -> tuple[int, ...] | None:
-        """The separated rows by their positions, counted from 0, in what was given, before a model dropped any."""
+        """The separated rows by their positions, counted from 0, in the data as given, before any rows were dropped."""
         return None if self.separated is None else self.rows.positions_of(self.separated)
 
     @property
     def rows(self) -> RowNames:
-        """What the rows are called where they come from; a file knows their positions only."""
+        """The labels and positions of rows in the original data; a file has positions only."""
         return RowNames.of(self.n_rows, None, self.omitted) if self.likelihood is None else self.likelihood.rows
 
     @property
     def omitted(self) -> tuple[int, ...]:
-        """The positions of rows that were given and are not in the design: they have missing values, or a model of
-        another library dropped them."""
+        """The positions of given rows that are not in the design: they have missing values, or a model of another
+        library dropped them."""
         return tuple(self.about["omitted"] or ())
 
     @property
@@ -118,20 +118,20 @@ class Existence:
         return "float64" if self.estimate is Estimate.UNDECIDED else "exact"
 
     def fate(self, coefficient: str) -> str:
-        """What becomes of a coefficient: one of the words of `diverging`, or `"finite"`."""
+        """Return the status of a coefficient: one of the values of `diverging`, or `"finite"`."""
         if coefficient not in self.coefficients:
             raise KeyError(f"there is no coefficient {coefficient!r}; there are {', '.join(self.coefficients[:20])}")
         if self.diverging is None:
             raise ValueError("this certificate does not tell which coefficients are finite")
         return self.diverging.get(coefficient, say.FINITE)
 
-    # -- what to do with it -------------------------------------------------------------------------------------------
+    # -- uses ---------------------------------------------------------------------------------------------------------
 
     def finite(self, level: float = 0.95) -> FiniteEstimate:
-        """Firth's estimate on the same design, which is finite, with profile-likelihood intervals; `print` it.
+        """Return Firth's estimate on the same design, which is finite, with profile-likelihood intervals; `print` it.
 
         For `binomial` (with the logit link) and `cox` models, by the package firthmodels (`pip install
-        'novikoff[firth]'`). Weights count as numbers of cases. For other families the error says what there is.
+        'novikoff[firth]'`). Weights count as numbers of cases. For other families the error names alternatives.
 
         >>> from novikoff import existence
         >>> rows = [[1, 30], [1, 40], [1, 50], [1, 60], [0, 30], [0, 40]]
@@ -147,9 +147,9 @@ class Existence:
         return firth(self._data("finite"), level)
 
     def because(self, coefficient: str | None = None) -> Irreducible:
-        """Rows and coefficients that alone make an estimate infinite, and from which none can be left out, proved.
+        """Return rows and coefficients that suffice for an infinite estimate and of which none can be omitted, proved.
 
-        That of a coefficient, if one is named. What alone and left out mean is said by `Irreducible`.
+        For the estimate of a coefficient, if one is named. `Irreducible` defines the terms.
 
         >>> from novikoff import existence
         >>> rows = [[1, 30], [1, 40], [1, 50], [1, 60], [0, 30], [0, 40]]
@@ -165,7 +165,7 @@ class Existence:
         return reduced(self._data("because"), self.witnesses.directions, place)
 
     def to_frame(self, finite: bool = False) -> "pandas.DataFrame":
-        """One row a coefficient, by its name: what becomes of its `estimate`, in the words of `diverging`, or "finite".
+        """Return one row per coefficient, by name, whose `estimate` is its value in `diverging`, or "finite".
 
         With `finite=True` also Firth's estimate, as `firth`, `lower` and `upper`; see the method `finite`.
         """
@@ -176,7 +176,7 @@ class Existence:
         return frame(columns, self.coefficients)
 
     def summary(self, finite: bool = False) -> str:
-        """The whole answer, and a table of every coefficient; with `finite=True` also Firth's estimates."""
+        """Return the whole answer, with a table of all coefficients; with `finite=True` also Firth's estimates."""
         return say.summary(self, self.finite() if finite else None)
 
     def _data(self, method: str) -> Likelihood:
@@ -200,10 +200,10 @@ class Existence:
     # -- proof and files ----------------------------------------------------------------------------------------------
 
     def check(self, model: Any, data: Any = None, **options: Any) -> None:
-        """Derive every claim again from the data and the witnesses; raises `CertificateError` naming what differs.
+        """Derive every claim again from the data and the witnesses; raise `CertificateError` naming what differs.
 
-        The data come as they came to `existence`, with the same options. Where there was a formula that only names
-        columns, the table is enough; any other is not evaluated unless you give it, too: `check(formula, table)`.
+        Pass the data as to `existence`, with the same options. For a formula that only names columns, the table is
+        enough; any other is not evaluated unless you pass it, too: `check(formula, table)`.
         """
         from novikoff.prove.existence.inputs import likelihood_of
 
@@ -215,7 +215,7 @@ class Existence:
         claimed.check_likelihood(likelihood_of(model, data, **{"family": claimed.family, **options}))
 
     def _well_formed(self) -> "Existence":
-        """The certificate as a file of it would be read: what is made in Python is not believed, either."""
+        """Return the certificate as parsed from its own file: objects made in Python are not trusted, either."""
         try:
             text = self.to_json()
         except (TypeError, ValueError, AttributeError, KeyError, OverflowError) as error:
@@ -225,7 +225,7 @@ class Existence:
         return again
 
     def check_likelihood(self, likelihood: Likelihood) -> None:
-        """The same for a likelihood that was made from the data already."""
+        """Like `check`, for a likelihood already made from the data."""
         about = likelihood.about()
         for name in ("formula", *about):
             said, value = self.about.get(name), about[name]
@@ -239,17 +239,17 @@ class Existence:
             claim(_same(said, found), name, f"it says {shown[0]!r:.200}, and {shown[1]!r:.200} follows")
 
     def to_json(self) -> str:
-        """The claims with their proof; see `docs/certificates.md`."""
+        """Return the claims with their proof; see `docs/certificates.md`."""
         return written(KIND, **to_dict(self))
 
     @classmethod
     def from_json(cls, text: str | bytes) -> "Existence":
-        """What `to_json` wrote; raises `CertificateError` for anything else. It is not yet checked."""
+        """Parse what `to_json` wrote, without checking the proof; raise `CertificateError` for anything else."""
         return read(read_proof(text, KIND))
 
 
 def _same(one: Any, other: Any) -> bool:
-    """Equal and of the same type, at every depth: 1, 1.0 and true are three things."""
+    """Whether two values are equal and of the same type, at every depth: 1, 1.0 and true differ."""
     if isinstance(one, Mapping) and isinstance(other, Mapping):
         return list(one) == list(other) and all(_same(one[name], other[name]) for name in one)
     if isinstance(one, list | tuple) and type(one) is type(other):
@@ -261,7 +261,7 @@ KIND = "existence"
 
 
 def to_dict(found: Existence) -> dict[str, Any]:
-    """The parts of a certificate in what JSON knows; what has no value is left out."""
+    """Return the parts of a certificate as JSON values; omit those without a value."""
     claims: dict[str, Any] = {"estimate": found.estimate.value}
     if found.separated is not None and found.diverging is not None:
         places = {name: place for place, name in enumerate(found.coefficients)}
@@ -275,7 +275,7 @@ def to_dict(found: Existence) -> dict[str, Any]:
 
 
 def read(fields: ProofFields) -> Existence:
-    """The certificate in these fields, of which nothing else may be left."""
+    """Return the certificate in these fields; raise CertificateError if there are others."""
     data, claims, witnesses = (fields.part(name) for name in ("data", "claims", "witnesses"))
     fields.close()
     about, sha256 = _read_about(data)
@@ -332,7 +332,7 @@ def _read_formula(formula: ProofFields) -> dict[str, Any]:
     options |= {"fit_intercept": part.flag("fit_intercept")} if part.present("fit_intercept") else {}
     options |= {"fixed_effects": list(part.texts("fixed_effects"))} if part.present("fixed_effects") else {}
     part.close()
-    # In the order of the file: the fingerprint does not depend on it, but what is compared does.
+    # In the order of the file: the fingerprint does not depend on it, but the comparison does.
     return {"text": text, "options": {name: options[name] for name in part.content}}
 
 

@@ -1,7 +1,6 @@
-"""What proves something of a likelihood, and the claims that follow, in exact arithmetic: nothing is searched for here.
+"""Witnesses about a likelihood, and the claims that follow from them, in exact arithmetic, without any search.
 
-Claims are derived here, both to make a certificate and to check one. A witness alone proves nothing
-until it is tried.
+Claims are derived here, both to make a certificate and to check one. A witness proves nothing until it is verified.
 """
 
 import enum
@@ -36,7 +35,7 @@ class Estimate(enum.Enum):
 
 
 class SignProof(NamedTuple):
-    """Rows with positive weights that give `scale` times a coefficient, with its sign, but for the span of the face."""
+    """Rows with positive weights that sum to `scale` times a signed coefficient, modulo the span of the face."""
 
     coefficient: int
     rows: tuple[int, ...]
@@ -47,10 +46,10 @@ class SignProof(NamedTuple):
 @dataclass(frozen=True)
 class EstimateWitnesses:
     """Directions of the cone, the first of which is positive wherever any is; the combination of rows that is 0 and
-    spans the face; and why coefficients have their signs.
+    spans the face; and the proofs of signs.
 
-    For the log link also a `start`: coefficients and, last, what they are to be divided by; or, as `no_start`, rows
-    that contradict each other.
+    For the log link also a `start`: coefficients and, last, their common divisor; or, as `no_start`, rows that
+    contradict each other.
     """
 
     directions: tuple[tuple[Whole, ...], ...] = ()
@@ -60,7 +59,7 @@ class EstimateWitnesses:
     no_start: Combination | None = None
 
 
-# Up to so many dimensions, all rows are multiplied with every vector of a basis; beyond, every row by itself.
+# Up to this many dimensions, all rows are multiplied by each vector of a basis; beyond, row by row.
 FEW_DIMENSIONS = 64
 
 Mask = NDArray[np.bool_]
@@ -70,7 +69,7 @@ Mask = NDArray[np.bool_]
 class EstimateClaims:
     """What is known of the estimate; which rows are separated, and which coefficients are not finite, if that is known.
 
-    `diverging` has the places of coefficients, ascending, with what becomes of them.
+    `diverging` maps the indices of coefficients, ascending, to one of `SIGNS`.
     """
 
     estimate: Estimate
@@ -79,9 +78,9 @@ class EstimateClaims:
 
 
 def conclude(likelihood: Likelihood, witnesses: EstimateWitnesses, clock: Clock = UNLIMITED) -> EstimateClaims:
-    """The claims; raises CertificateError if a witness does not prove what it should.
+    """Return the claims; raise CertificateError if a witness does not prove what it should.
 
-    OutOfTimeError if the time does not suffice for what follows from an obstruction.
+    Raises OutOfTimeError if there is no time for the conclusions from an obstruction.
     """
     if likelihood.family != "log-binomial":
         _need(witnesses.start is None and witnesses.no_start is None, "start", "only the log link asks for one")
@@ -119,21 +118,21 @@ def _conclude(cone: Cone, witnesses: EstimateWitnesses, clock: Clock) -> Estimat
 
 
 def signs_along(cone: Cone, direction: tuple[int, ...]) -> NDArray[np.int8]:
-    """The sign of every row along a direction."""
+    """Return the sign of every row along a direction."""
     _need(len(direction) == cone.size, "direction", f"it has {len(direction)} numbers, and needs {cone.size}")
     return cone.signs(direction)
 
 
 def is_in_cone(cone: Cone, signs: NDArray[np.int8]) -> bool:
-    """Whether no inequality and no equation is broken."""
+    """Whether all inequalities and equations hold."""
     return bool((signs >= 0).all() and not signs[cone.is_equation].any())
 
 
 def _null_space_of_face(cone: Cone, obstruction: Combination, is_strict: Mask, clock: Clock) -> NullSpace:
-    """What is orthogonal to the face, once it is proved that all rows that are not strict lie on it.
+    """Return the null space of the face, after proving that all rows that are not strict lie on it.
 
-    Stiemke: along a direction the rows of the combination are not negative and add up to 0, so that each of them is 0,
-    and everything that they span together with the equations.
+    Stiemke: along a direction the rows of the combination are not negative and sum to 0, so each of them is 0, as is
+    everything that they span together with the equations.
     """
     rows, weights = obstruction
     _check_combination(cone, obstruction)
@@ -175,7 +174,7 @@ def _spans(null_space: NullSpace, cone: Cone, others: NDArray[np.int64], clock: 
 def diverging(
     cone: Cone, null_space: NullSpace, is_strict: Mask, witnesses: EstimateWitnesses, clock: Clock = UNLIMITED
 ) -> dict[int, str]:
-    """The coefficients that are not finite, and what becomes of them."""
+    """Return the coefficients that are not finite, each with one of `SIGNS`."""
     varying = [place for place in range(cone.size) if not null_space.is_fixed(place)]
     lines = cone.beyond(null_space, is_strict, clock).lines
     proofs = {proof.coefficient: proof for proof in witnesses.signs}
@@ -197,7 +196,7 @@ def diverging(
 
 
 def _check_sign(cone: Cone, null_space: NullSpace, proof: SignProof, sign: int) -> None:
-    """Farkas: no direction has the other sign, if positive multiples of rows give the coefficient."""
+    """Check by Farkas' lemma: no direction has the other sign if positive multiples of rows give the coefficient."""
     _check_combination(cone, Combination(proof.rows, proof.weights))
     _need(min(proof.weights, default=1) > 0 and proof.scale > 0, "signs", "a weight is not positive")
     _need(not cone.is_equation[list(proof.rows)].any(), "signs", "equations need not be named")
@@ -217,7 +216,7 @@ def _check_start(likelihood: Likelihood, start: tuple[int, ...]) -> None:
 
 
 def _check_no_start(likelihood: Likelihood, combination: Combination) -> None:
-    """Rows with positive weights that add up to 0, one of which would have to be positive."""
+    """Check rows with positive weights that sum to 0, although one of them must be positive."""
     cone = start_cone(likelihood)
     _check_combination(cone, combination)
     _need(min(combination.weights, default=0) > 0, "no_start", "a weight is not positive")

@@ -1,8 +1,8 @@
 """Every family of models as a cone: the directions along which its likelihood never falls.
 
 It is given by inequalities z.b >= 0 and equations z.b = 0. Along a direction b for which some z.b > 0 the likelihood
-keeps growing, and its maximum lies at infinity. If z.b = 0 in every row, it does not change at all: then columns are
-collinear, which is another matter. So all questions about the existence of an estimate are questions about this cone.
+keeps growing, and has no maximum. If z.b = 0 in every row, it is constant: the columns are collinear, and the estimate
+is not unique. So all questions about the existence of an estimate are questions about this cone.
 
 Sources: Albert and Anderson (1984) for binomial and multinomial models, Schwendinger, Gruen and Hornik (2021) for the
 log link, Correia, Guimaraes and Zylkin (2019) for Poisson models, Bryson and Johnson (1981) for Cox's. The rows of
@@ -30,8 +30,8 @@ Rows = NDArray[np.int64]
 
 
 class Beyond(NamedTuple):
-    """Rows beyond a face, by their numbers, as they are to the free numbers of the `null_space` of the face; and the
-    `lines`, which are orthogonal to these rows, too."""
+    """Rows outside a face, by their numbers, in the free coordinates of the `null_space` of the face; and the `lines`,
+    which are orthogonal to these rows, too."""
 
     null_space: NullSpace
     rows: Mapping[int, Sparse]
@@ -40,13 +40,13 @@ class Beyond(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Cone:
-    """Rows in whole numbers, of which some are equations, and the names of the coefficients.
+    """Integer rows, of which some are equations, and the names of the coefficients.
 
-    The rows of a coefficient have a unit of their own, a power of two. `owner` is the row of the data that a row of the
-    cone is about. In a chain of comparisons, such as that of events in time, `after` is the row of the data that it is
-    compared with, which has been left behind itself if anything before it has; -1 where there is no chain.
+    Each coefficient has a unit of its own, a power of two. `owner` is the row of the data that a row of the cone
+    belongs to. In a chain of comparisons, such as events in time, `after` is the row of the data that it is compared
+    with: if that one is separated, so is `owner`; -1 where there is no chain.
 
-    What search and conclusion both compute of the same rows is `known`.
+    `known` caches what search and conclusion both compute.
     """
 
     whole: WholeMatrix
@@ -62,7 +62,7 @@ class Cone:
         return len(self.names)
 
     def null_space(self, rows: Rows, clock: Clock) -> NullSpace:
-        """What is orthogonal to some rows."""
+        """Return the null space of some rows."""
         key = rows.tobytes()
         if key not in self.known:
             self.known[key] = NullSpace.of(self.whole.in_rows(rows), clock)
@@ -70,8 +70,8 @@ class Cone:
         return found
 
     def beyond(self, null_space: NullSpace, is_strict: NDArray[np.bool_], clock: Clock) -> Beyond:
-        """The rows beyond a face, given what is orthogonal to it."""
-        key = id(null_space), is_strict.tobytes()  # which stays its own, as it is kept with the answer
+        """Return the rows outside a face, given its null space."""
+        key = id(null_space), is_strict.tobytes()  # the id stays unique, as the null space is cached with the answer
         if key not in self.known:
             numbers = np.flatnonzero(is_strict)
             part = self.whole.in_rows(numbers)
@@ -82,21 +82,21 @@ class Cone:
         return found
 
     def signs(self, direction: Sequence[int]) -> NDArray[np.int8]:
-        """The sign of every row along a direction."""
+        """Return the sign of every row along a direction."""
         return np.sign(self.whole.times(self.in_units(direction))).astype(np.int8)
 
     def in_units(self, direction: Sequence[int]) -> list[int]:
-        """A direction in the units of the whole rows, but for a power of two."""
+        """Return a direction in the units of the integer rows, up to a power of two."""
         lowest = int(self.exponents.min(initial=0))
         return [value << (e - lowest) for value, e in zip(direction, self.exponents.tolist(), strict=True)]
 
     def in_given_units(self, direction: Sequence[Any]) -> tuple[int, ...]:
-        """The way back."""
+        """Invert `in_units`."""
         pairs = zip(direction, self.exponents.tolist(), strict=True)
         return tuple(as_whole([value * power_of_two(-e) for value, e in pairs]))
 
     def separated_rows(self, is_strict: NDArray[np.bool_]) -> tuple[int, ...]:
-        """The rows of the data behind the rows of the cone that are strict."""
+        """Return the rows of the data that own the strict rows of the cone."""
         if self.after is None:
             return tuple(np.unique(self.owner[is_strict]).tolist())
         left_behind: set[int] = set()
@@ -106,12 +106,12 @@ class Cone:
         return tuple(sorted(left_behind))
 
 
-# Comparisons of rows that are written out at most.
+# The most comparisons of rows that are stored.
 MOST_PAIRS = 20_000_000
 
 
 def cone_of(likelihood: Likelihood, clock: Clock = UNLIMITED) -> Cone:
-    """The cone of a family, made once; OutOfTimeError if there is no time to write it out."""
+    """Return the cone of a likelihood, which is cached; raise OutOfTimeError if there is no time to build it."""
     known = likelihood.__dict__
     if "cone" not in known:
         known["cone"] = _CONES[likelihood.family](likelihood, clock)
@@ -119,12 +119,12 @@ def cone_of(likelihood: Likelihood, clock: Clock = UNLIMITED) -> Cone:
 
 
 def coefficients_of(likelihood: Likelihood) -> tuple[str, ...]:
-    """The names of the coefficients of a likelihood."""
+    """Return the names of the coefficients of a likelihood."""
     return names_of(likelihood.family, likelihood.columns, likelihood.classes)
 
 
 def names_of(family: str, columns: tuple[str, ...], classes: Sequence[Any] | None) -> tuple[str, ...]:
-    """The names of coefficients: the columns, for many classes those of each class, for ordered ones thresholds, too.
+    """Return the names of coefficients: columns; for multinomial models by class; for ordinal ones thresholds, too.
 
     >>> names_of("multinomial", ("age",), ["no", "some", "much"])
     ('some: age', 'much: age')
@@ -140,7 +140,7 @@ def names_of(family: str, columns: tuple[str, ...], classes: Sequence[Any] | Non
 
 
 def check_different(names: Sequence[str]) -> None:
-    """Refuse names of which two are alike: what is said of one coefficient could be taken for another's."""
+    """Refuse duplicate names, which would make claims about coefficients ambiguous."""
     if len(set(names)) < len(names):
         twice = [name for name, count in Counter(names).items() if count > 1]
         raise ValueError(
@@ -156,20 +156,20 @@ def _binomial(likelihood: Likelihood, clock: Clock) -> Cone:
 
 
 def _log_binomial(likelihood: Likelihood, clock: Clock) -> Cone:
-    """No probability may fall where there is a success: x.b = 0. Elsewhere x.b <= 0."""
+    """With a success, the probability may not fall: x.b = 0. Otherwise x.b <= 0."""
     rows, won, _ = _trials(likelihood)
     return _signed(likelihood, rows, np.full(len(rows), -1), won, clock)
 
 
 def _trials(likelihood: Likelihood) -> tuple[Rows, NDArray[np.bool_], NDArray[np.bool_]]:
-    """The rows with a success or a failure, and which have successes and failures."""
+    """Return the rows with a success or a failure, and which of them have successes and failures."""
     won, lost = (likelihood.numbers[name] > 0 for name in ("successes", "failures"))
     rows = likelihood.used[(won | lost)[likelihood.used]]
     return rows, won[rows], lost[rows]
 
 
 def _poisson(likelihood: Likelihood, clock: Clock) -> Cone:
-    """A mean may fall to 0 where nothing was counted, and nowhere else."""
+    """The mean may fall to 0 where the count is 0, and nowhere else."""
     rows = likelihood.used
     return _signed(likelihood, rows, np.full(len(rows), -1), likelihood.numbers["count"][rows] > 0, clock)
 
@@ -182,7 +182,7 @@ def _signed(likelihood: Likelihood, rows: Rows, signs: Rows, is_equation: NDArra
 
 def start_cone(likelihood: Likelihood) -> Cone:
     """For the log link: probabilities of at most 1, below 1 where there is a failure. As a cone: the last coefficient
-    multiplies the offset, and its own row, the last one, says that it is not negative."""
+    multiplies the offset, and the last row requires it to be nonnegative."""
     from scipy.sparse import csr_array, hstack, vstack
 
     rows, _, _ = _trials(likelihood)
@@ -195,7 +195,7 @@ def start_cone(likelihood: Likelihood) -> Cone:
 
 
 def must_be_below(likelihood: Likelihood) -> NDArray[np.bool_]:
-    """Which rows of that cone must be strict: those with a failure, and the last."""
+    """Which rows of `start_cone` must be strict: those with a failure, and the last."""
     return np.append(_trials(likelihood)[2], True)
 
 
@@ -218,7 +218,7 @@ def _multinomial(likelihood: Likelihood, clock: Clock) -> Cone:
 
 
 def _ordinal(likelihood: Likelihood, clock: Clock) -> Cone:
-    """The thresholds around a row's class may move away from x.b, never over it."""
+    """The thresholds around a row's class may move away from x.b, never past it."""
     used, k = likelihood.used, len(likelihood.classes or ())
     X, exponents = whole_rows(likelihood.X)
     own = likelihood.numbers["class"][used].astype(np.int64)
@@ -233,12 +233,12 @@ def _ordinal(likelihood: Likelihood, clock: Clock) -> Cone:
 
 # -- comparisons ------------------------------------------------------------------------------------------------------
 
-# Rows with a larger risk, as many with a smaller, and whether each two are to be equal.
+# Rows with a larger risk, as many with a smaller one, and whether the two of each pair must be equal.
 Comparisons = tuple[Rows, Rows, bool]
 
 
 def _conditional(likelihood: Likelihood, clock: Clock) -> Cone:
-    """Every case against every other member of its stratum that is no case."""
+    """Compare every case with every other member of its stratum that is not a case."""
     case = likelihood.numbers["case"] > 0
 
     def compare(members: Rows) -> Iterator[Comparisons]:
@@ -249,7 +249,7 @@ def _conditional(likelihood: Likelihood, clock: Clock) -> Cone:
 
 
 def _cox(likelihood: Likelihood, clock: Clock) -> Cone:
-    """Every event against all others at risk. Nested risk sets need only neighbours in time."""
+    """Compare every event with all others at risk. Nested risk sets need only neighbours in time."""
     is_late = "entry" in likelihood.numbers
     compare = _late_entries if is_late else _nested
     return _compared(likelihood, lambda members: compare(likelihood, members), clock, in_a_chain=not is_late)
@@ -265,10 +265,10 @@ def _strata(likelihood: Likelihood, rows: Rows) -> Iterator[Rows]:
 
 
 def _nested(likelihood: Likelihood, members: Rows) -> Iterator[Comparisons]:
-    """The events of one moment against those of the next, and against those who leave in between.
+    """Compare the events of one time with those of the next, and with rows censored in between.
 
-    Breslow's and Efron's likelihoods keep events of one moment in each other's risk sets, so that they are to be equal;
-    the exact one compares them with the others only.
+    Breslow's and Efron's likelihoods keep tied events in each other's risk sets, so that they must be equal; the exact
+    one compares them with the others only.
     """
     time, event = likelihood.numbers["time"][members], likelihood.numbers["event"][members] > 0
     moments = np.unique(time[event])
@@ -287,7 +287,7 @@ def _nested(likelihood: Likelihood, members: Rows) -> Iterator[Comparisons]:
 
 
 def _late_entries(likelihood: Likelihood, members: Rows) -> Iterator[Comparisons]:
-    """All pairs: with late entries risk sets are not nested."""
+    """Compare all pairs: with late entries risk sets are not nested."""
     time, entry = (likelihood.numbers[name][members] for name in ("time", "entry"))
     event = likelihood.numbers["event"][members] > 0
     for i in np.flatnonzero(event).tolist():
@@ -302,7 +302,7 @@ def _late_entries(likelihood: Likelihood, members: Rows) -> Iterator[Comparisons
 def _compared(
     likelihood: Likelihood, compare: Callable[[Rows], Iterator[Comparisons]], clock: Clock, *, in_a_chain: bool
 ) -> Cone:
-    """Differences of rows."""
+    """Return the cone of differences of rows."""
     pieces: list[Comparisons] = [(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), False)]
     count = 0
     for members in _strata(likelihood, likelihood.used):

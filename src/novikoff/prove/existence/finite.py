@@ -2,7 +2,7 @@
 
 Firth's penalty adds half the logarithm of the determinant of the information to the likelihood (Firth 1993; Heinze and
 Schemper 2002 for logistic regression, 2001 for Cox models). It does not depend on the units of the columns, which are
-divided by powers of two here, so that steps of the fit are as long as it expects. Nothing of this is a proof.
+scaled here by powers of two, so that the solver's steps have a suitable length. This is not a proof.
 """
 
 from dataclasses import dataclass
@@ -16,9 +16,9 @@ from novikoff.say import estimates as say
 if TYPE_CHECKING:
     import pandas
 
-# A dense design of more numbers is refused: it would have 800 MB.
+# A larger dense design is refused: this many numbers take 800 MB.
 MOST_NUMBERS = 10**8
-# Below about 1e-6 firthmodels does not always see that a step has improved the likelihood, and does not stop.
+# Below about 1e-6 firthmodels does not always detect that a step improved the likelihood, and does not stop.
 MOST_STEPS, TOLERANCE = 200, 1e-5
 # Numbers of a design. firthmodels compiles its loops on first use, which takes a minute for Cox regressions.
 WORTH_COMPILING = 200_000
@@ -37,7 +37,7 @@ class FiniteEstimate:
     converged: bool
 
     def to_frame(self) -> "pandas.DataFrame":
-        """One row a coefficient, by its name: estimate, lower, upper."""
+        """Return one row per coefficient, by name: estimate, lower, upper."""
         columns = {"estimate": self.estimate, "lower": self.lower, "upper": self.upper}
         return frame(columns, self.coefficients)
 
@@ -46,7 +46,7 @@ class FiniteEstimate:
 
 
 def frame(columns: dict[str, Any], names: tuple[str, ...]) -> Any:
-    """A data frame of pandas with a row for every coefficient."""
+    """Return a pandas data frame with a row for every coefficient."""
     try:
         import pandas as pd
     except ImportError:
@@ -55,7 +55,7 @@ def frame(columns: dict[str, Any], names: tuple[str, ...]) -> Any:
 
 
 def firth(likelihood: Likelihood, level: float = 0.95) -> FiniteEstimate:
-    """Firth's estimate; ValueError, with what there is elsewhere, for families and options that it does not have."""
+    """Return Firth's estimate; raise ValueError, naming alternatives, for unsupported families and options."""
     if not 0 < level < 1:
         raise ValueError(f"level={level!r} must lie between 0 and 1, such as 0.95")
     family, used = likelihood.family, likelihood.used
@@ -78,7 +78,7 @@ def firth(likelihood: Likelihood, level: float = 0.95) -> FiniteEstimate:
 
 
 def _logistic(likelihood: Likelihood, X: Floats, offset: Floats) -> Any:
-    """Every row once with its successes, once with its failures, as often as they are weighted."""
+    """Fit every row once with its successes and once with its failures, each as often as its weight."""
     firthmodels, used = _firthmodels(), likelihood.used
     won, lost = (likelihood.numbers[name][used] for name in ("successes", "failures"))
     outcome, weight = np.repeat([1, 0], len(used)), np.tile(likelihood.numbers["weight"][used], 2)
@@ -109,7 +109,7 @@ def _cox(likelihood: Likelihood, X: Floats, offset: Floats) -> Any:
 
 
 def _how(X: Floats) -> dict[str, Any]:
-    """Steps and tolerances; and no minute of compiling for designs that NumPy fits in seconds."""
+    """Return the solver's settings; small designs, which NumPy fits in seconds, are not compiled."""
     backend = "auto" if X.size > WORTH_COMPILING else "numpy"
     return {"max_iter": MOST_STEPS, "gtol": TOLERANCE, "xtol": TOLERANCE, "backend": backend}
 

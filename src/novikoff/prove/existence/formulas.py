@@ -1,17 +1,17 @@
 """Formulas: `income ~ age + C(job)`, with fixed effects after a bar: `trade ~ distance | origin + year`.
 
 The left side is one column, or two of successes and failures, or anything that formulaic computes. Other columns, such
-as weights, are named by the options. What has such a role is not among those that a dot means.
+as weights, are named by the options; a dot excludes them.
 
-Formulaic evaluates Python. So a formula that a file brings is never given to it: it must be one that only names
-columns, in which nothing can be evaluated, and is computed here from these.
+Formulaic evaluates Python. So a formula from a file is never passed to it: it may only name columns, so that there is
+nothing to evaluate, and is computed here from these.
 
     response ~ terms | effect + effect
 
 The response is a column, two as `a + b` or `cbind(a, b)`, or `Surv(time, event)` or `Surv(entry, time, event)`. Terms
 are columns, `C(column)`, `.` for all columns that have no other role, `1` and `0` or `-1` for the intercept, joined by
-`+`, `-`, `:` and `*`. A name that is not a word stands between backticks. Formulaic's language has all of this but
-`Surv`, and more; a formula that a person wrote may be anything.
+`+`, `-`, `:` and `*`. A name that is not an identifier is quoted in backticks. Formulaic's language has all of this but
+`Surv`, and more; a formula that is not from a file may use all of it.
 """
 
 import itertools
@@ -42,12 +42,12 @@ MARKS = ("+", "-", ":", "*", ".", "0", "1")
 # `a * b * c` has 2^3 - 1 terms.
 MOST_CROSSED = 8
 
-# The columns that are multiplied, each by its name or as C(name), and no column for the intercept.
+# The columns that are multiplied, each by its name or as C(name); empty for the intercept.
 Term = tuple[str, ...]
 
 
 class FormulaParts(NamedTuple):
-    """The sides of a formula, and what stands behind its bar, as they are written."""
+    """The sides of a formula, and its part after the bar, as written."""
 
     left: str
     right: str
@@ -55,7 +55,7 @@ class FormulaParts(NamedTuple):
 
     @classmethod
     def of(cls, text: str) -> "FormulaParts":
-        """Marks inside of quotes, brackets and backticks belong to the names and functions there.
+        """Split a formula; marks inside quotes, brackets and backticks do not count.
 
         >>> FormulaParts.of("trade ~ distance | origin + year")
         FormulaParts(left='trade', right='distance', effects='origin + year')
@@ -75,7 +75,7 @@ class FormulaParts(NamedTuple):
 
 
 def listed_names(text: str, mark: str = "+") -> list[str] | None:
-    """Names between marks, without their backticks; None if it is anything else.
+    """Return the names between marks, without their backticks; None if there is anything else.
 
     >>> listed_names("origin + `first year`"), listed_names("log(x)")
     (['origin', 'first year'], None)
@@ -86,7 +86,7 @@ def listed_names(text: str, mark: str = "+") -> list[str] | None:
 
 
 def response_columns(left: str) -> list[str] | None:
-    """The columns of a response; None if it has to be computed.
+    """Return the columns of a response; None if it must be computed.
 
     >>> response_columns("cbind(ill, well)"), response_columns("ill + well"), response_columns("I(age > 35)")
     (['ill', 'well'], ['ill', 'well'], None)
@@ -96,7 +96,7 @@ def response_columns(left: str) -> list[str] | None:
 
 
 def survival_columns(left: str) -> dict[str, str]:
-    """The columns of `Surv(time, event)` or `Surv(entry, time, event)` by their roles; none of any other response.
+    """Return the columns of `Surv(time, event)` or `Surv(entry, time, event)` by role; empty for other responses.
 
     >>> survival_columns("Surv(week, arrest)"), survival_columns("week")
     ({'time': 'week', 'event': 'arrest'}, {})
@@ -110,8 +110,8 @@ def survival_columns(left: str) -> dict[str, str]:
 
 
 def terms_of(right: str, names: Collection[str], free: Sequence[str]) -> list[Term] | None:
-    """The terms of a right side whose columns have these names, of which a dot means the free ones; None if there is
-    anything else in it. Formulaic takes it apart, and evaluates nothing.
+    """Return the terms of a right side with columns of these names, where a dot means the free ones; None if there is
+    anything else in it. Nothing is evaluated.
 
     >>> terms_of("a * C(b) - a", ["a", "b"], [])
     [(), ('C(b)',), ('a', 'C(b)')]
@@ -150,12 +150,12 @@ def _tokens(text: str) -> list[str] | None:
 
 
 def factor(name: str) -> str:
-    """What a column is called that counts as categorical."""
+    """Return the term for a categorical column."""
     return f"C({quoted(name)})"
 
 
 def quoted(name: str) -> str:
-    """A name as it stands in a formula.
+    """Return a name as written in a formula.
 
     >>> quoted("age"), quoted("age in years")
     ('age', '`age in years`')
@@ -166,9 +166,9 @@ def quoted(name: str) -> str:
 def from_formula(
     text: str, table: Any, options: ModelOptions, *, is_from_file: bool = False, omitted: tuple[int, ...] = ()
 ) -> Likelihood:
-    """The likelihood that a formula describes on a table; nothing is evaluated if the formula is from a file.
+    """Return the likelihood that a formula describes on a table; evaluate nothing if the formula is from a file.
 
-    Rows in which a column that is used has a missing value are omitted, beside those that were omitted before.
+    Rows with a missing value in a column that is used are omitted, besides those omitted before.
     """
     frame, names = frame_of(table)
     parts, given, remembered = _asked(text, options)
@@ -201,11 +201,11 @@ def _are_names(effects: Sequence[Any]) -> bool:
 
 
 def _asked(text: str, options: ModelOptions) -> tuple[FormulaParts, dict[str, Any], dict[str, Any]]:
-    """The parts of a formula, the options with what stands in it, and those that a certificate remembers."""
+    """Return the parts of a formula, the options merged with it, and those that a certificate stores."""
     parts = FormulaParts.of(text)
     given: dict[str, Any] = {name: value for name, value in sorted(options.items()) if value is not None}
     if given.get("fit_intercept") is True:
-        del given["fit_intercept"]  # as if it had not been said
+        del given["fit_intercept"]  # True is the default
     given |= {name: plain_label(given[name]) for name in ("reference", "success") if name in given}
     survival = survival_columns(parts.left)
     given["family"] = family_named(given.get("family") or ("cox" if survival else "binomial"))
@@ -229,11 +229,11 @@ def _asked(text: str, options: ModelOptions) -> tuple[FormulaParts, dict[str, An
 
 
 def frame_of(table: Any) -> tuple[Any, list[str]]:
-    """A table as a pandas frame whose columns have texts for names, and these."""
+    """Return a table as a pandas frame whose column names are strings, and these names."""
     if table is None or not hasattr(table, "columns"):
         raise ValueError("a formula needs a table, such as a pandas DataFrame, as the second argument")
     frame = table.to_pandas() if hasattr(table, "to_pandas") else table
-    if any(hasattr(dtype, "pyarrow_dtype") for dtype in frame.dtypes):  # of which formulaic makes objects
+    if any(hasattr(dtype, "pyarrow_dtype") for dtype in frame.dtypes):  # formulaic would convert these to objects
         frame = as_arrow(frame).to_pandas().set_axis(frame.index)
     names = [str(name) for name in frame.columns]
     if len(set(names)) < len(names):
@@ -243,8 +243,8 @@ def frame_of(table: Any) -> tuple[Any, list[str]]:
 
 
 def _settled(frame: Any) -> Any:
-    """What is left of a table, with columns of the kinds that they would have if nothing had been missing: levels
-    without rows are no levels, as in R, and truth values are booleans, not objects."""
+    """Return the remaining rows of a table with the types that columns would have without missing values: unused levels
+    are removed, as in R, and truth values are booleans, not objects."""
     changed = {}
     for name in frame.columns:
         column = frame[name]
@@ -269,8 +269,8 @@ def _column(frame: Any, name: str, names: list[str]) -> Any:
 
 
 class _NamedColumns(NamedTuple):
-    """The columns of a table that a formula names: its response and its terms, if it only names some; and those that a
-    dot means."""
+    """The columns of a table that a formula names: its response and its terms, None if computed; and those that a dot
+    means."""
 
     response: list[str] | None
     terms: list[Term] | None
@@ -294,7 +294,7 @@ class _NamedColumns(NamedTuple):
         return {*self.roles, *(self.response or ()), *of_terms}
 
     def computed(self, parts: FormulaParts, frame: Any, has_intercept: bool) -> tuple[Any, list[str], Any]:
-        """The design, the names of its columns, and the response."""
+        """Return the design, the names of its columns, and the response."""
         if self.terms is not None:
             matrix = _named_terms(self.terms, frame)
         else:
@@ -307,15 +307,15 @@ class _NamedColumns(NamedTuple):
 
 
 def used_columns(text: str, names: Sequence[str], options: Mapping[str, Any]) -> set[str]:
-    """The columns of a table that a formula and its options use."""
+    """Return the columns of a table that a formula and its options use."""
     parts, given, _ = _asked(text, ModelOptions(**options))  # type: ignore[typeddict-item]
     roles = {*given["fixed_effects"], *(given[name] for name in COLUMNS if name in given)}
     return _NamedColumns.of(parts, names, roles).used(parts, names)
 
 
 def design_of(right: str, table: Any, taken: Collection[str], has_intercept: bool) -> tuple[Any, list[str]]:
-    """The columns of a right side that a person wrote, in a sparse matrix, and their names; a dot means those that are
-    not taken."""
+    """Return the design of a trusted right side as a sparse matrix, and its column names; a dot means the columns that
+    are not taken."""
     frame, names = frame_of(table)
     formula = _formulaic(right, [name for name in names if name not in taken], right)
     return _design(_matrix(formula, frame, right), has_intercept)
@@ -334,7 +334,7 @@ def _design(matrix: Any, has_intercept: bool) -> tuple[Any, list[str]]:
 
 
 def _named_terms(terms: Sequence[Term], frame: Any) -> Any:
-    """The matrix of terms that only name columns: formulaic looks them up, and evaluates nothing."""
+    """Return the matrix of terms that only name columns: formulaic looks them up, and evaluates nothing."""
     _need_formulaic()
     from formulaic import Formula
     from formulaic.parser.types import Factor
@@ -356,7 +356,7 @@ def _named_terms(terms: Sequence[Term], frame: Any) -> Any:
 
 
 def _formulaic(text: str, free: Sequence[str], shown: str, part: str = "rhs") -> Any:
-    """A part of a formula as formulaic has it, its right side if it has two; nothing is evaluated yet."""
+    """Return a part of a formula parsed by formulaic, its right side if it has two; nothing is evaluated yet."""
     _need_formulaic()
     from formulaic import Formula
     from formulaic.errors import FormulaicError

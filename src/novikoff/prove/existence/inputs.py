@@ -1,8 +1,8 @@
-"""The ways in: arrays, a formula with a table, or a model of another library. All end in one likelihood.
+"""The inputs: arrays, a formula with a table, or a model of another library. Each is converted to a likelihood.
 
-Models, fitted or not, are known by what they have: none of their libraries is imported here. statsmodels' models have
-`endog` and `exog`; those of linearmodels `dependent` and `exog`; lifelines' fitter of Cox models has the names of the
-columns of a table, which it does not keep; pyfixest's have a formula, and the rows that they did not drop.
+Models, fitted or not, are recognised by their attributes, without importing their libraries. statsmodels' models have
+`endog` and `exog`; those of linearmodels `dependent` and `exog`; lifelines' Cox fitter has the names of the columns of
+a table, but not the table; pyfixest's have a formula, and the rows that they did not drop.
 """
 
 import re
@@ -13,7 +13,7 @@ import numpy as np
 from novikoff.prove.existence.arrays import REFUSED, from_arrays, row_labels_of
 from novikoff.prove.existence.likelihood import Likelihood, ModelOptions, Origin
 
-# statsmodels' classes that say which family they are.
+# statsmodels' classes that determine the family.
 CLASSES = dict.fromkeys(("Logit", "Probit"), "binomial") | {
     "MNLogit": "multinomial",
     "Poisson": "poisson",
@@ -28,14 +28,14 @@ LEAST_SQUARES = ("OLS", "WLS", "GLS", "GLSAR", "PanelOLS", "PooledOLS", "RandomE
 GLM_FAMILIES = {"Poisson": "poisson", "NegativeBinomial": "negative-binomial"}
 LINKS = ("Logit", "Probit", "CLogLog", "LogLog", "Cauchy")
 
-# What `_method` of pyfixest's models says of their families.
+# The family for each `_method` of pyfixest's models.
 PYFIXEST = {"fepois": "poisson", "feglm-logit": "binomial", "feglm-probit": "binomial"}
 
 Inputs = tuple[Any, Any, ModelOptions, Origin]
 
 
 def is_model(thing: Any) -> bool:
-    """Whether this is a model, or what came out of fitting one, rather than an array."""
+    """Whether this is a model, or the result of fitting one, rather than an array."""
     thing = _unfitted(thing)
     if hasattr(thing, "shape") or isinstance(thing, list | tuple):
         return False
@@ -43,7 +43,7 @@ def is_model(thing: Any) -> bool:
 
 
 def arrays_of(thing: Any, table: Any = None) -> Inputs:
-    """The arguments of `from_arrays`."""
+    """Return the arguments of `from_arrays`."""
     model = _unfitted(thing)
     if _is_lifelines(model):
         return _of_lifelines(model, table)
@@ -107,13 +107,13 @@ def _glm_family(model: Any) -> str:
 
 
 def _ordered(model: Any, codes: Any) -> Any:
-    """Ordered labels as codes in the order of the model, with their names."""
+    """Return ordered labels from codes in the order of the model."""
     labels = [label.item() if isinstance(label, np.generic) else label for label in model.labels]
     return _Ordered([labels[int(code)] for code in codes], labels)
 
 
 class _Ordered(list[Any]):
-    """Labels that know their order."""
+    """Labels with their order."""
 
     def __init__(self, labels: list[Any], categories: list[Any]) -> None:
         super().__init__(labels)
@@ -124,7 +124,7 @@ class _Ordered(list[Any]):
 
 
 def _of_linearmodels(model: Any) -> Inputs:
-    """A linear model with the data of another one: the family has to be said."""
+    """Use only the data of a linear model: the family must be given."""
     X, names = _table_of(model.exog)
     y, _ = _table_of(model.dependent)
     options = ModelOptions(family=None, fit_intercept=False)
@@ -153,7 +153,7 @@ def _is_lifelines(thing: Any) -> bool:
 
 
 def _of_lifelines(fitter: Any, table: Any) -> Inputs:
-    """lifelines keeps the names of columns; the table has to be given again."""
+    """lifelines stores the names of columns only; the table must be given again."""
     if table is None or not hasattr(fitter, "duration_col"):
         raise ValueError(
             "lifelines' models do not keep their table: give it as the second argument, and fit the model first, or "
@@ -185,7 +185,7 @@ def _is_pyfixest(thing: Any) -> bool:
 
 
 def _of_pyfixest(fit: Any, table: Any, options: ModelOptions) -> Likelihood:
-    """Its formula on the rows that it kept, or on the table: what it keeps of a design is weighted and demeaned."""
+    """Apply its formula to the rows that it kept, or to the table: its stored design is weighted and demeaned."""
     from novikoff.prove.existence.formulas import from_formula
 
     if hasattr(fit, "all_fitted_models"):
@@ -217,7 +217,7 @@ def _of_pyfixest(fit: Any, table: Any, options: ModelOptions) -> Likelihood:
 def likelihood_of(
     model: Any, data: Any = None, *, is_from_file: bool = False, **options: Unpack[ModelOptions]
 ) -> Likelihood:
-    """The likelihood of a model and its data; see `existence` for the options."""
+    """Return the likelihood of a model and its data; see `existence` for the options."""
     if isinstance(model, str):
         from novikoff.prove.existence.formulas import from_formula
 
@@ -245,7 +245,7 @@ def _is_least_squares(model: Any) -> bool:
 
 
 def _examples(source: Any) -> tuple[Any, Any]:
-    """The rows and labels of `Examples`, or of a reader of files that have numbers already."""
+    """Return the rows and labels of `Examples`, or of a reader of numeric files."""
     from novikoff.prove.separable.in_blocks import exactly
 
     if getattr(source, "is_table", False):

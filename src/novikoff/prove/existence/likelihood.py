@@ -1,6 +1,6 @@
-"""What is to be maximised: a family, the columns of a design, and the response, as numbers that anyone can compare.
+"""The likelihood to maximise: a family, the columns of a design, and the response, as exact numbers.
 
-The fingerprint covers all of it, byte by byte as `docs/certificates.md` says.
+The fingerprint covers all of it, byte by byte as `docs/certificates.md` specifies.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ from novikoff.prove.separable.subject import Fingerprint
 
 Floats = NDArray[np.float64]
 
-# The numbers that each family has for every row, in the order in which they are hashed. Some may be left out.
+# The numbers that each family has for every row, in the order in which they are hashed. Some may be omitted.
 NUMBERS = {
     "binomial": ("weight", "successes", "failures"),
     "log-binomial": ("weight", "successes", "failures", "offset"),
@@ -33,7 +33,7 @@ MISSING = ("drop", "raise")
 
 
 class ModelOptions(TypedDict, total=False):
-    """What is said of a model beside its design and its response; see `existence`. None is as good as not said."""
+    """The options of a model besides its design and response; see `existence`. None means not given."""
 
     family: str | None
     weights: Any
@@ -60,8 +60,8 @@ class Effect:
 
 @dataclass(frozen=True, eq=False)
 class Origin:
-    """Where a design comes from: names of its columns, the formula, labels of the rows that are in it, such as those of
-    a frame's index, and the positions of those that were omitted. None where there is nothing to say."""
+    """Where a design comes from: names of its columns, the formula, labels of its rows, such as those of a frame's
+    index, and the positions of omitted rows. None where there are none."""
 
     names: Sequence[str] | None = None
     formula: Mapping[str, Any] | None = None
@@ -71,15 +71,15 @@ class Origin:
 
 @dataclass(frozen=True, eq=False)
 class RowNames:
-    """What the rows of a design are called where they come from: by labels, such as those of a frame's index, and by
-    positions, which are others than in the design if some rows were omitted. None where that is unknown."""
+    """The labels of a design's rows in the original data, such as those of a frame's index, and their positions there,
+    which differ from those in the design if some rows were omitted. None if unknown."""
 
     labels: Any = None
     positions: NDArray[np.int64] | None = None
 
     @classmethod
     def of(cls, n_rows: int, labels: Any, omitted: Sequence[int]) -> "RowNames":
-        """Names for so many rows; labels of more or fewer are no names of these."""
+        """Return names for `n_rows` rows; labels of another number of rows are ignored."""
         positions = np.delete(np.arange(n_rows + len(omitted)), list(omitted)) if omitted else None
         return cls(None if labels is None or len(labels) != n_rows else labels, positions)
 
@@ -87,7 +87,7 @@ class RowNames:
         return tuple(rows) if self.positions is None else tuple(self.positions[list(rows)].tolist())
 
     def labels_of(self, rows: Sequence[int]) -> tuple[Any, ...]:
-        """Their labels; their positions if they have none."""
+        """Return the labels of rows; their positions if there are no labels."""
         return self.positions_of(rows) if self.labels is None else tuple(self.labels[list(rows)].tolist())
 
 
@@ -95,10 +95,9 @@ class RowNames:
 class Likelihood:
     """A family, a design in CSR floats with named columns, and the numbers of every row.
 
-    `classes` are the labels of a response that has any, the reference or lowest first. A row with the weight 0 is as
-    good as not there. `formula` is what the design was made from, if it was; `omitted` are the positions of rows that
-    were given and are not in it. What `rows` are called, and an `offset` that decides nothing, are no part of the
-    question, and of no fingerprint.
+    `classes` are the labels of the response, if any, the reference or lowest first. Rows with weight 0 are ignored.
+    `formula` is the one that the design was made from, if any; `omitted` are the positions of given rows that are not
+    in it. The names in `rows`, and an `offset` that does not affect the answer, are not part of the fingerprint.
     """
 
     family: str
@@ -123,7 +122,7 @@ class Likelihood:
         return np.flatnonzero(self.numbers["weight"] > 0)
 
     def about(self) -> dict[str, Any]:
-        """What a certificate says about its data, and what the fingerprint begins with."""
+        """Return the description of the data in a certificate, with which the fingerprint begins."""
         return {
             "family": self.family,
             "rows": self.n_rows,

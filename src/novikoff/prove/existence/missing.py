@@ -15,8 +15,8 @@ NOTHING = np.zeros(0, dtype=bool)
 def without_missing(
     given: Mapping[str, Any], watched: Mapping[str, Any], options: ModelOptions, n_rows: int
 ) -> tuple[dict[str, Any], ModelOptions, tuple[int, ...]]:
-    """What has a value for each of `n_rows`, and the options, without the rows in which something that is watched, or
-    an option, is missing; and which these are."""
+    """Return the data, each with a value for each of `n_rows`, and the options, without the rows in which a watched
+    value or an option is missing; and the positions of these rows."""
     effects: Mapping[str, Any] = options.get("fixed_effects") or {}
     roles = {name: options.get(name) for name in COLUMNS}
     labels = {f"the fixed effect {name!r}": values for name, values in effects.items()}
@@ -30,7 +30,7 @@ def without_missing(
 
 
 def incomplete_rows(parts: Mapping[str, Any], n_rows: int, missing: str) -> tuple[int, ...]:
-    """The positions of rows in which a part has no value; ValueError if `missing` is "raise" and there is one.
+    """Return the positions of rows with a missing value; raise ValueError if there is one and `missing` is "raise".
 
     >>> incomplete_rows({"X": [[1, 2], [3, None]], "y": ["no", "yes"]}, 2, "drop")
     (1,)
@@ -40,7 +40,7 @@ def incomplete_rows(parts: Mapping[str, Any], n_rows: int, missing: str) -> tupl
     is_incomplete = np.zeros(n_rows, dtype=bool)
     for name, values in parts.items():
         mask = _is_missing(values)
-        if mask.shape != (n_rows,):  # whose length is refused elsewhere
+        if mask.shape != (n_rows,):  # a wrong length is refused elsewhere
             continue
         if missing == "raise" and mask.any():
             row = int(np.flatnonzero(mask)[0])
@@ -52,7 +52,7 @@ def incomplete_rows(parts: Mapping[str, Any], n_rows: int, missing: str) -> tupl
 
 
 def omitted_in_all(before: tuple[int, ...], rows: tuple[int, ...], n_rows: int) -> tuple[int, ...]:
-    """The rows omitted before, and now some of the `n_rows` that were left, by their positions among all.
+    """Return the rows omitted before, and those omitted now of the `n_rows` left, by their positions among all.
 
     >>> omitted_in_all((1,), (0, 2), 3)
     (0, 1, 3)
@@ -71,7 +71,7 @@ def _in_rows(values: Any, rows: NDArray[np.int64]) -> Any:
 
 
 def _is_missing(values: Any) -> NDArray[np.bool_]:
-    """Which rows have something missing; of what has no rows, nothing."""
+    """Which rows have a missing value; empty for values that have no rows."""
     if values is None:
         return NOTHING
     if hasattr(values, "tocsr"):
@@ -81,9 +81,9 @@ def _is_missing(values: Any) -> NDArray[np.bool_]:
     if hasattr(values, "isna"):
         mask = np.asarray(values.isna())
     else:
-        try:  # NumPy would make words of what stands among words in a list
+        try:  # NumPy would convert missing values in a list of strings to strings
             array = np.asarray(values) if hasattr(values, "dtype") else np.asarray(values, dtype=object)
-        except ValueError:  # of several lengths
+        except ValueError:  # a ragged list
             return NOTHING
         mask = np.frompyfunc(is_missing, 1, 1)(array).astype(bool) if array.dtype == object else array != array
     return np.asarray(mask.any(axis=tuple(range(1, mask.ndim)))) if mask.ndim else NOTHING

@@ -1,9 +1,9 @@
-"""The regression that data of labelled examples have: of the labels on the columns, in the design that a person would
-write. Binomial for two classes, multinomial for more.
+"""The regression of the labels of examples on their columns, in the usual design: binomial for two classes, multinomial
+for more.
 
-Examples of a table are numbers that an encoding has made, centred and scaled, with a feature for every category. No
-claim about estimates is made of those: the table itself is asked, by the formula that names the columns that were used,
-so that the answer is that of `existence(formula, table)`.
+Examples from a table are encoded, centred and scaled, with a feature for every category. Claims about estimates are not
+about these features but about the table itself, with a formula that names the columns used, so that the answer is that
+of `existence(formula, table)`.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def regression(X: Any, y: Any, subject: Subject) -> Likelihood:
-    """The likelihood of the data of a certificate, which come as they came to it; ValueError if there is none."""
+    """Return the likelihood of the data of a certificate, as given to it; raise ValueError if there is none."""
     why = why_none(subject.classes, subject.fit_intercept, subject.table, subject.kernel)
     if why is not None:
         raise ValueError(f"infinite estimates cannot be computed: {why}")
@@ -51,7 +51,7 @@ _ONCE = "these data can be passed over only once; give them in arrays, or in a f
 def why_none(
     classes: Sequence[Any], fit_intercept: bool, table: Table | None = None, kernel: ExactKernel | None = None
 ) -> str | None:
-    """Why there is no such regression, in words; None if there is one."""
+    """Return the reason why there is no such regression; None if there is one."""
     if kernel is not None:
         return "a kernel has no columns, and so no coefficients"
     if len(classes) == 2 and all(type(c) is float and 0 <= c <= 1 for c in classes) and set(classes) != {0.0, 1.0}:
@@ -77,7 +77,7 @@ def _why_none_of_table(encoding: "Encoding", fit_intercept: bool, label: str | N
 
 
 def formula_of(table: Table) -> str:
-    """The formula that names the label and the columns that were used: words are factors anyway, numbers if asked."""
+    """Return the formula of the label and the columns used; numeric columns that are coded are marked as factors."""
     terms = [
         factor(name) if kind.is_coded else quoted(name) for name, kind in table.encoding.columns.items() if kind.is_used
     ]
@@ -85,7 +85,7 @@ def formula_of(table: Table) -> str:
 
 
 def _frame(source: Any, table: Table) -> Any:
-    """The records of a table, with their labels, as a data frame."""
+    """Return the records of a table, with their labels, as a data frame."""
     import pyarrow as pa
 
     if isinstance(source, Examples) or comes_once(source):

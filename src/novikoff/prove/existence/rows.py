@@ -1,12 +1,11 @@
-"""Sparse rows of whole numbers, and what is orthogonal to all of them, exactly: also where columns are thousands.
+"""Sparse rows of integers, and their exact null space, also with thousands of columns.
 
 Every coefficient has its own power of two: entries n stand for n 2^e, where e depends on the coefficient alone, so that
-columns of very different units still give short whole numbers.
+columns of very different units still give short integers.
 
 A null space is found by elimination. Columns with few entries, most of them indicators, are eliminated one after the
-other: a row of indicators stays a difference of two of them after any subtraction. What is left
-are a few full columns, for which whole matrices are faster: some rows are taken at first, and those that they do not
-span join them, until there are none.
+other: a row of indicators stays a difference of two of them after any subtraction. A few full columns remain, for which
+dense matrices are faster: they start with some rows, and add those not yet spanned, until there are none.
 """
 
 import math
@@ -25,32 +24,32 @@ from novikoff.prove.exact.modular import independent
 from novikoff.prove.exact.refined import WholeMatrix
 
 Numbers = NDArray[np.int64]
-# The entries of a row that are not 0: whole numbers, or FLINT's fractions.
+# The nonzero entries of a row: integers, or FLINT's fractions.
 Sparse = dict[int, Any]
 
-# Up to so many columns, all count as full.
+# Up to this many columns, all count as full.
 FULL = 300
-# Beyond, a column is full if so many of the rows, as a share, have an entry there.
+# Beyond, a column is full if at least this fraction of the rows has an entry there.
 FULL_SHARE = 0.05
 
-# Rows that are added between two looks at the clock.
+# Rows that are added between two checks of the time limit.
 BLOCK = 100_000
 
 NONE = np.iinfo(np.int64).max
 
 
 def rational(value: Any) -> Any:
-    """A whole number or one of Python's fractions as one of FLINT's, which are faster."""
+    """Return an integer or Fraction as a rational of FLINT, which is faster."""
     from flint import fmpq
 
     return fmpq(value.numerator, value.denominator) if isinstance(value, int | Fraction) else value
 
 
-# -- whole numbers ----------------------------------------------------------------------------------------------------
+# -- integers ---------------------------------------------------------------------------------------------------------
 
 
 def whole_rows(rows: Any) -> tuple[WholeMatrix, Numbers]:
-    """CSR floats as whole numbers, and the exponents of their units, one for each column.
+    """Return CSR floats as integers, and the exponents of their units, one for each column.
 
     >>> from scipy.sparse import csr_array
     >>> whole, exponents = whole_rows(csr_array([[0.5, 4.0], [0.0, 2.0**60]]))
@@ -67,7 +66,7 @@ def whole_rows(rows: Any) -> tuple[WholeMatrix, Numbers]:
 
 
 def _whole_numbers(values: NDArray[np.float64], exponents: Numbers) -> NDArray[Any]:
-    """Whole numbers n with values = n 2^exponent, in 64 bits if sums of two fit."""
+    """Return integers n with values = n 2^exponent, in 64 bits if sums of two fit."""
     mantissas, powers = np.frexp(values)
     if (powers - exponents).max(initial=0) > 61:
         return as_integers(values, exponents)
@@ -76,7 +75,7 @@ def _whole_numbers(values: NDArray[np.float64], exponents: Numbers) -> NDArray[A
 
 
 class Term(NamedTuple):
-    """For each of some new rows a row of whole numbers, times a sign, with its columns moved to the right."""
+    """For each new row an integer row, times a sign, with its columns shifted to the right."""
 
     matrix: WholeMatrix
     rows: Numbers
@@ -85,7 +84,7 @@ class Term(NamedTuple):
 
 
 def sums_of(terms: Sequence[Term], n_rows: int, n_columns: int, clock: Clock) -> WholeMatrix:
-    """Row by row, the sum of two terms at most; OutOfTimeError if there is no time."""
+    """Return row by row the sum of at most two terms; raise OutOfTimeError if there is no time."""
     blocks = [WholeMatrix(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(1, dtype=np.int64), 0)]
     for start in clock.through(range(0, n_rows, BLOCK)):
         block = slice(start, min(start + BLOCK, n_rows))
@@ -115,25 +114,25 @@ def sums_of(terms: Sequence[Term], n_rows: int, n_columns: int, clock: Clock) ->
 
 
 def in_lowest_terms(rows: Sequence[Sparse], size: int) -> WholeMatrix:
-    """Rows of fractions as whole rows, each times what it takes."""
+    """Return rows of fractions as integer rows, each scaled as needed."""
     indptr = np.append(0, np.cumsum([len(row) for row in rows], dtype=np.int64))
     numbers = [value for row in rows if row for value in as_whole(list(row.values()))]
     return WholeMatrix.of(numbers, np.array([place for row in rows for place in row], dtype=np.int64), indptr, size)
 
 
-# -- what is orthogonal to rows ---------------------------------------------------------------------------------------
+# -- null spaces ------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
 class NullSpace:
-    """All vectors that are orthogonal to some rows: every coefficient as a combination of `dimension` free numbers."""
+    """All vectors orthogonal to some rows: every coefficient is a combination of `dimension` free coordinates."""
 
     dimension: int
     expressions: tuple[Sparse, ...]
 
     @classmethod
     def of(cls, whole: WholeMatrix, clock: Clock = UNLIMITED) -> "NullSpace":
-        """First the columns with few entries, in fractions; then the full ones. OutOfTimeError if there is no time."""
+        """Eliminate the columns with few entries, then the full ones; raise OutOfTimeError if there is no time."""
         size, counts = whole.n_columns, np.bincount(whole.indices, minlength=whole.n_columns)
         is_full = np.ones(size, dtype=bool) if size <= FULL else counts > FULL_SHARE * whole.n_rows
         full = np.flatnonzero(is_full).tolist()
@@ -156,17 +155,17 @@ class NullSpace:
         return cls(len(basis) + len(free), tuple(expressions))
 
     def is_fixed(self, coefficient: int) -> bool:
-        """Whether all these vectors have 0 there: the unit vector lies in the span of the rows."""
+        """Whether this coefficient is 0 in all these vectors: the unit vector lies in the span of the rows."""
         return not self.expressions[coefficient]
 
     def vector(self, free: Sequence[Any]) -> list[Any]:
-        """The vector with these free numbers, in fractions."""
+        """Return the vector with these free coordinates, in fractions."""
         from flint import fmpq
 
         return [sum((value * free[k] for k, value in part.items()), fmpq(0)) for part in self.expressions]
 
     def free_numbers(self, vector: Sequence[Any]) -> list[Any]:
-        """The free numbers of one of these vectors."""
+        """Return the free coordinates of one of these vectors."""
         from flint import fmpq
 
         free = [fmpq(0)] * self.dimension
@@ -177,7 +176,7 @@ class NullSpace:
         return free
 
     def times(self, row: Sparse) -> Sparse:
-        """The product of a vector, given by its entries, with every basis vector; empty if it lies in the span."""
+        """Return the product of a sparse vector with every basis vector; empty if it lies in the span."""
         total: Sparse = {}
         for place, value in row.items():
             for k, factor in self.expressions[place].items():
@@ -186,15 +185,15 @@ class NullSpace:
 
 
 class SparseEchelon:
-    """Rows of whole numbers, each without the leading columns of those before it."""
+    """Integer rows, each with 0 in the leading columns of those before it."""
 
     def __init__(self, order: Mapping[int, int]) -> None:
         self._order = order
         self.pivots: dict[int, Sparse] = {}
 
     def insert(self, row: Sparse, most: int) -> Sparse:
-        """Add a row, less multiples of those that are in; returns what is left of one that cannot be added, because
-        only columns whose place in the order is at least `most` could lead it."""
+        """Add a row, reduced by those already in; return the remainder of a row that cannot be added, because its
+        leading column's place in the order is at least `most`."""
         left = {place: value for place, value in row.items() if value}
         while left:
             first = min(left, key=self._order.__getitem__)
@@ -217,7 +216,7 @@ class SparseEchelon:
         return left
 
     def back_substituted(self, expressions: list[Sparse]) -> None:
-        """Fill in the expressions of all leading columns, those of the others being known."""
+        """Fill in the expressions of all leading columns, given those of the others."""
         for first in sorted(self.pivots, key=self._order.__getitem__, reverse=True):
             row, total = self.pivots[first], dict[int, Any]()
             lead = rational(row[first])
@@ -229,15 +228,15 @@ class SparseEchelon:
 
 
 def with_scale(values: Sequence[Any]) -> tuple[list[int], Any]:
-    """Numbers in the same proportions as whole numbers, and what they were multiplied by."""
+    """Return proportional integers, and the factor that gives them."""
     whole = as_whole(values)
     return whole, next((rational(n) / value for n, value in zip(whole, values, strict=True) if value), rational(1))
 
 
 def _null_of_full(whole: WholeMatrix, clock: Clock) -> list[list[int]]:
-    """A basis of what is orthogonal to all rows.
+    """Return a basis of the null space.
 
-    Each vector of the basis has a number other than 0 in one column that no other has, and in the leading columns.
+    Each basis vector is nonzero in one column where all others are 0; its other entries are in the leading columns.
     """
     random = np.random.default_rng(0)
     few = np.unique(np.linspace(0, whole.n_rows - 1, min(whole.n_rows, 2 * whole.n_columns)).astype(np.int64))
@@ -250,7 +249,7 @@ def _null_of_full(whole: WholeMatrix, clock: Clock) -> list[list[int]]:
 
 
 def _null_of_few(whole: WholeMatrix, few: Numbers, clock: Clock) -> tuple[list[int], list[list[int]]]:
-    """Independent rows among a few, and a basis of what is orthogonal to them."""
+    """Return independent rows among a few, and a basis of their null space."""
     if len(few) == 0 or whole.n_columns == 0:
         return [], [[int(i == k) for i in range(whole.n_columns)] for k in range(whole.n_columns)]
     matrix = whole.in_rows(few).written_out()
@@ -264,7 +263,7 @@ def _null_of_few(whole: WholeMatrix, few: Numbers, clock: Clock) -> tuple[list[i
 
 
 def _outside(whole: WholeMatrix, basis: list[list[int]], random: Any) -> Numbers:
-    """Rows with which some basis vector has a product other than 0: all those of a random combination, or of one."""
+    """Return rows that are not orthogonal to the basis, found with a random combination of it, or with one vector."""
     outside = np.zeros(0, dtype=np.int64)
     if not basis or not whole.n_rows:
         return outside

@@ -34,49 +34,49 @@ def existence(
 ) -> Existence:
     """Whether the maximum likelihood estimate of a model exists, which coefficients are infinite, and why.
 
-    Give a design X and a response y; or a formula and a table, where options name columns; or a model of statsmodels,
-    fitted or not, one of linearmodels, whose data are asked about, one of pyfixest (`fepois`, `feglm`), or a fitted one
-    of lifelines with its table. All options after `data` are keywords.
+    Pass a design X and a response y; or a formula and a table, where options name columns; or a model of statsmodels,
+    fitted or not, of linearmodels (its data, with `family=`), of pyfixest (`fepois`, `feglm`), or a fitted one of
+    lifelines with its table. All options after `data` are keywords.
 
     Parameters
     ----------
     model : array, sparse matrix, data frame, str or model
-        X, or a formula such as `"income ~ age + C(job)"` (with the extra `formula`); fixed effects may stand in it
-        after a bar: `"trade ~ distance | origin + year"`. `"Surv(week, arrest) ~ age"` is a Cox model.
+        X, or a formula such as `"income ~ age + C(job)"` (with the extra `formula`); fixed effects may follow a bar:
+        `"trade ~ distance | origin + year"`. `"Surv(week, arrest) ~ age"` is a Cox model.
     data : array or data frame
-        The response, or the table of the formula. For `binomial` zeros and ones, shares, two labels, or a column of
-        successes and one of failures; for `cox` the times.
+        The response, or the table of the formula. For `binomial` zeros and ones, proportions, two labels, or a column
+        of successes and one of failures; for `cox` the times.
     signs : bool, optional
-        Whether to find to which infinity coefficients go. By default, where that is quick.
+        Whether to compute the signs of infinite coefficients. By default, if that is quick.
     time_limit : float, optional
-        Seconds after which to say what is known by then.
+        Seconds after which to return what is known by then.
     progress : callable, optional
-        Called with what is being done, in a few words, whenever that changes.
+        Called with a short description of each step as it starts.
 
     Other Parameters
     ----------------
     family : str
-        `binomial` (the default; logit, probit, cloglog and cauchit alike), `log-binomial`, `poisson` (PPML, too),
+        `binomial` (the default; with a logit, probit, cloglog or cauchit link), `log-binomial`, `poisson` (also PPML),
         `negative-binomial` with a given dispersion, `multinomial`, `ordinal`, `cox` or `conditional`.
     weights : array or column, optional
         Positive weights change nothing, and 0 drops a row.
     offset : array or column, optional
-        It matters for `log-binomial` alone.
+        It matters for `log-binomial` only.
     fixed_effects : mapping, data frame, array or names of columns, optional
-        Labels for every row. Each level gets an indicator, in a sparse matrix; the intercept is then left out.
+        Labels for every row. Each level gets an indicator, in a sparse matrix; the intercept is then omitted.
     strata : array or column, optional
         For `cox` and `conditional`.
     event, entry : array or column, optional
-        For `cox`: 1 where the event was seen, and when a row enters.
+        For `cox`: 1 where the event was observed, and the time of entry.
     ties : str, optional
-        For `cox`: `efron` (the default), `breslow` or `exact`. The first two have the same answer.
+        For `cox`: `efron` (the default), `breslow` or `exact`. The answer is the same for the first two.
     reference : label, optional
         For `multinomial`: the class whose coefficients are 0. The first by default.
     success : label, optional
         For `binomial`, `log-binomial` and `conditional`: which of two labels counts as success. 1, or the second in
         order, by default.
     fit_intercept : bool
-        Whether to add an intercept, where the family has one.
+        Whether to add an intercept, if the family has one.
     missing : str
         `drop` (the default) omits rows with missing values, and counts them; `raise` refuses them.
 
@@ -107,10 +107,10 @@ def existence(
 
 
 def certified(likelihood: Likelihood, signs: bool | None, clock: Clock) -> Existence:
-    """The certificate; what could not be derived from its witnesses in time is not claimed.
+    """Return the certificate; it claims only what could be derived from its witnesses in time.
 
-    Elimination modulo a prime may have been unlucky, so that witnesses prove less than they should: then pivoting in
-    whole numbers finds others.
+    Elimination modulo a prime can be unlucky, so that the witnesses prove less than they should: then integer pivoting
+    finds others.
     """
     for exactly in (False, True):
         found = find_witnesses(likelihood, signs, clock, exactly)
@@ -120,7 +120,7 @@ def certified(likelihood: Likelihood, signs: bool | None, clock: Clock) -> Exist
         with suppress(OutOfTimeError, CertificateError):
             return Existence.of(likelihood, found, clock)
     plain = replace(found, directions=found.directions[:1], obstruction=None, signs=())
-    if plain == EstimateWitnesses():  # what says nothing needs no cone, which there may have been no time to write out
+    if plain == EstimateWitnesses():  # an empty claim needs no cone, which there may have been no time to build
         return Existence.from_claims(likelihood, EstimateClaims(Estimate.UNDECIDED), plain)
     return Existence.of(likelihood, plain)
 
@@ -128,7 +128,7 @@ def certified(likelihood: Likelihood, signs: bool | None, clock: Clock) -> Exist
 def find_witnesses(
     likelihood: Likelihood, signs: bool | None, clock: Clock, exactly: bool = False
 ) -> EstimateWitnesses:
-    """What proves the answer, or as much of it as was found in time; without floats, if asked for."""
+    """Return witnesses of the answer, or of as much of it as was found in time; `exactly` without floats."""
     start: tuple[int, ...] | None = None
     try:
         if likelihood.family == "log-binomial":
@@ -152,8 +152,8 @@ def find_witnesses(
 
 
 def _start(likelihood: Likelihood, clock: Clock) -> tuple[tuple[int, ...] | None, Combination | None]:
-    """Coefficients whose probabilities are at most 1, or rows that contradict each other: with one more column, which
-    says by how much the rows that must be positive are."""
+    """Return coefficients whose probabilities are at most 1, or rows that contradict each other. One more column
+    measures by how much the rows that must be positive are."""
     cone, must = start_cone(likelihood), must_be_below(likelihood)
     rows = np.arange(len(must))
     ahead = Term(WholeMatrix.of_table([[-1]], 1), 0 * rows, must.astype(np.int64), 0 * rows + cone.size)

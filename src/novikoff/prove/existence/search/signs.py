@@ -1,7 +1,7 @@
-"""To which infinity coefficients go, with the proof: a direction of either sign, or rows that rule one sign out.
+"""The signs of infinite coefficients, with proofs: a direction of either sign, or rows that rule one sign out.
 
-All questions are asked in the null space of the face, which has few dimensions, and falls apart into components that no
-row connects. In a component of one dimension the answer is plain; in larger ones it is that of a linear program.
+All computations are in the null space of the face, which has few dimensions, and splits into components that no row
+connects. In a component of one dimension the answer is immediate; in larger ones a linear program gives it.
 """
 
 from collections.abc import Sequence
@@ -26,20 +26,20 @@ from novikoff.prove.separable.search.highs import solved_in_floats
 from novikoff.prove.separable.search.scaled import ScaledRows
 from novikoff.prove.separable.search.simplex import SingularError, WholeProgram, decide_exactly, decided_from
 
-# Programs times their entries: beyond, signs are found only if that is asked for.
+# Linear programs times their entries: beyond, signs are computed only if requested.
 QUICK = 2_000_000
 
 
 @dataclass(frozen=True, eq=False)
 class _Component:
-    """Free numbers that rows connect, and these rows, by their numbers in the cone."""
+    """Free coordinates that rows connect, and these rows, by their numbers in the cone."""
 
     free: list[int]
     rows: dict[int, Sparse]
 
     @cached_property
     def _whole(self) -> tuple[ScaledRows, list[Any]]:
-        """The rows in whole numbers, and what each was multiplied by."""
+        """The rows as integers, and the factor of each."""
         places = {k: i for i, k in enumerate(self.free)}
         whole = in_lowest_terms(
             [{places[k]: value for k, value in row.items()} for row in self.rows.values()], len(places)
@@ -48,8 +48,8 @@ class _Component:
         return ScaledRows.of_rows(whole), [rational(n) / next(iter(row.values())) for n, row in firsts]
 
     def reach(self, goal: Sparse, clock: Clock) -> tuple[Sparse | None, dict[int, Any]]:
-        """Free numbers along which no row falls, with a positive product with the goal; or, if there are none, the
-        multiples of rows, none of them negative, that cancel the goal."""
+        """Return free coordinates along which no row falls, with a positive product with the goal; or, if there are
+        none, nonnegative multiples of rows that cancel the goal."""
         if len(self.free) == 1:
             (k,), (number, row) = self.free, next(iter(self.rows.items()))
             times = -rational(goal[k]) / row[k]
@@ -64,11 +64,11 @@ class _Component:
 
 
 def reach(rows: ScaledRows, goal: Sequence[int], clock: Clock) -> tuple[list[int] | None, Ratios]:
-    """A vector along which no row falls, with a positive product with a goal; or, if there is none, the multiples of
-    the rows, none of them negative, that cancel the goal.
+    """Return a vector along which no row falls, with a positive product with a goal; or, if there is none, nonnegative
+    multiples of the rows that cancel the goal.
 
-    In a box the largest product is an optimum. If it is 0, so is the value of the multipliers, and with it the part
-    that the box has in them.
+    The product is maximised in a box. If the optimum is 0, so is the dual value, and with it the multipliers of the
+    box.
 
     >>> rows = ScaledRows.of_rows(WholeMatrix.of_table([[1, 0], [1, 1]], 2))
     >>> reach(rows, [0, -1], Clock(None)), reach(rows, [-2, -1], Clock(None))
@@ -113,7 +113,7 @@ class Signs:
 
 
 def find_signs(cone: Cone, proof: FaceProof, wanted: bool | None, clock: Clock) -> Signs:
-    """What proves the signs of all coefficients that diverge; less, if that would take long or the time is over."""
+    """Return proofs of the signs of all diverging coefficients; fewer if that would take long or time runs out."""
     found = Signs([] if proof.weak is None else [proof.weak])
     if proof.weak is None or proof.rows is None or wanted is False:
         return found
@@ -131,7 +131,7 @@ def find_signs(cone: Cone, proof: FaceProof, wanted: bool | None, clock: Clock) 
 
 class _SignSearch:
     def __init__(self, cone: Cone, proof: FaceProof, found: Signs, clock: Clock) -> None:
-        assert proof.rows is not None  # else nothing is searched for
+        assert proof.rows is not None  # else there is no search
         assert proof.weak is not None
         is_strict = np.zeros(cone.whole.n_rows, dtype=bool)
         is_strict[proof.beyond] = True
@@ -149,13 +149,13 @@ class _SignSearch:
             self.components[self.of_free[next(iter(row))]].rows[number] = row
 
     def effort(self) -> int:
-        """Entries that linear programs would have, in all."""
+        """Return the total number of entries of the linear programs."""
         large = {c for c, part in enumerate(self.components) if len(part.free) > 1}
         asked = sum(any(self.of_free[k] in large for k in self.null_space.expressions[place]) for place in self.open)
         return asked * sum(len(row) for c in large for row in self.components[c].rows.values())
 
     def settle(self, place: int, clock: Clock) -> None:
-        """Find a direction for the signs that no direction has yet, or rule one out."""
+        """For each sign that no direction has yet, find a direction or rule it out."""
         goal = self.null_space.expressions[place]
         for sign in sorted({1, -1} - {(d[place] > 0) - (d[place] < 0) for d in self.found.directions}):
             weights = self._ruled_out({k: sign * value for k, value in goal.items()}, clock)
@@ -165,7 +165,7 @@ class _SignSearch:
                 self.found.proofs.append(SignProof(place, tuple(sorted(weights)), tuple(whole), scale))
 
     def _ruled_out(self, goal: Sparse, clock: Clock) -> dict[int, Any] | None:
-        """The multiples of rows that cancel a goal; None if there is a direction with a positive product, now kept."""
+        """Return multiples of rows that cancel a goal; None if a direction with a positive product was found."""
         parts: dict[int, Sparse] = {}
         for k, value in goal.items():
             parts.setdefault(self.of_free[k], {})[k] = value
@@ -187,7 +187,7 @@ class _SignSearch:
 
 
 def _connected(rows: Sequence[Sparse], size: int) -> list[int]:
-    """For each of the columns the component that it belongs to."""
+    """Return the component of each column."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
 
