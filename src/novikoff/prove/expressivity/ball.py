@@ -1,6 +1,6 @@
-"""A ball that holds one class and keeps the other out, or the proof that there is none: checked by their definitions.
+"""A ball that contains one class and excludes the other, or the proof that there is none: checked by definition.
 
-In fractions, by code that searches for nothing. Labels are text, or numbers, or true and false, all of one kind.
+The checks use fractions and no search. Labels are all strings, all numbers or all booleans.
 """
 
 import itertools
@@ -31,7 +31,7 @@ from novikoff.prove.exact.given_numbers import Floats, exact_floats, matrix_of_e
 
 
 class Labelled(NamedTuple):
-    """Examples as a proof sees them: points, one label for each, and the two labels in order."""
+    """Examples as a proof uses them: points, one label for each, and the two labels in order."""
 
     points: Floats
     labels: list[Label]
@@ -92,7 +92,7 @@ class Ball:
         return cls(floats, nearest_root(radius_square), inside, tuple(center), radius_square, about)
 
     def contains(self, X: ArrayLike) -> NDArray[np.bool_]:
-        """Which points lie in the ball or on its surface; exactly, since floats are rationals."""
+        """Return which points lie in the ball or on its surface; exactly, since floats are rationals."""
         points = exact_floats(X, "X")
         if points.ndim != 2 or points.shape[1] != len(self.exact_center):
             raise ValueError(f"X has shape {points.shape}; the points have {len(self.exact_center)} coordinates")
@@ -108,7 +108,7 @@ class Ball:
         return f"The ball around ({center}) with radius {self.radius:.6g} holds every {self.inside!r} and nothing else."
 
     def check(self, X: Any, y: Any) -> None:
-        """Prove it again from the examples; raises `CertificateError` if it is not true of them."""
+        """Prove it again from the examples; raise `CertificateError` if it does not hold."""
         examples = _same_examples(X, y, self.about, self.inside)
         check_fractions("center", self.exact_center, examples.points.shape[1])
         check_fractions("radius_square", (self.exact_radius_square,), 1)
@@ -122,24 +122,24 @@ class Ball:
         claim(self.radius == derived.radius, "radius", "this is not the nearest float")
 
     def to_json(self) -> str:
-        """The claims with their proof; see `docs/certificates.md`."""
+        """Return the claims with their proof; see `docs/certificates.md`."""
         witnesses = written_part(_BallProof(self.exact_center, self.exact_radius_square))
         return _written(True, self.inside, self.about, witnesses)
 
     @classmethod
     def from_json(cls, text: str | bytes) -> "Ball":
-        """What `to_json` wrote; raises `CertificateError` for anything else."""
+        """Parse what `to_json` wrote; raise `CertificateError` for anything else."""
         about, inside, witnesses = _read(text, True)
         return cls.of(*read_part(witnesses, _BallProof), inside, about)
 
 
 @dataclass(frozen=True)
 class NoBall:
-    """No ball holds the class `inside` and keeps the other out: the lifted points cancel.
+    """No ball contains the class `inside` and excludes the other: the lifted points cancel.
 
-    The rows, lifted to (x, ||x||^2, 1), each times its label (-1 inside, +1 outside) and its positive weight, add up to
-    -`lift_weight` times the unit vector along ||x||^2. A plane with a positive coefficient there would have a positive
-    product with the left side and a negative one with the right.
+    The rows, lifted to (x, ||x||^2, 1), each times its label (-1 inside, +1 outside) and its positive weight, sum to
+    -`lift_weight` times the unit vector along ||x||^2. A hyperplane with a positive coefficient there would have a
+    positive product with the left side and a negative one with the right.
     """
 
     inside: Any
@@ -156,7 +156,7 @@ class NoBall:
         return f"No ball holds every {self.inside!r} and nothing else: rows {rows} stand in the way."
 
     def check(self, X: Any, y: Any) -> None:
-        """Prove it again from the examples; raises `CertificateError` if it is not true of them."""
+        """Prove it again from the examples; raise `CertificateError` if it does not hold."""
         examples = _same_examples(X, y, self.about, self.inside)
         n, d = examples.points.shape
         rows = self.rows
@@ -177,13 +177,13 @@ class NoBall:
         claim(total == wanted, "no ball", "the lifted rows, times their weights, do not cancel")
 
     def to_json(self) -> str:
-        """The claims with their proof; see `docs/certificates.md`."""
+        """Return the claims with their proof; see `docs/certificates.md`."""
         witnesses = written_part(_NoBallProof(self.rows, self.weights, self.lift_weight))
         return _written(False, self.inside, self.about, witnesses)
 
     @classmethod
     def from_json(cls, text: str | bytes) -> "NoBall":
-        """What `to_json` wrote; raises `CertificateError` for anything else."""
+        """Parse what `to_json` wrote; raise `CertificateError` for anything else."""
         about, inside, witnesses = _read(text, False)
         return cls(inside, *read_part(witnesses, _NoBallProof), about)
 
@@ -192,7 +192,7 @@ class NoBall:
 
 
 def read_labels(y: Any) -> list[Label]:
-    """Labels as JSON has them: text, true and false, or numbers, whole ones without a point; all of one kind.
+    """Return labels as JSON values: all strings, all booleans or all numbers; whole floats become integers.
 
     >>> read_labels(np.array([1.0, 2.0])), read_labels(["b", "a"])
     ([1, 2], ['b', 'a'])
@@ -210,7 +210,7 @@ def read_labels(y: Any) -> list[Label]:
 
 
 def read_label(value: Any, row: int | None = None) -> Label:
-    """One label; raises ValueError for None, NaN and what is neither text nor a number."""
+    """Return one label; raise ValueError for None, NaN and anything that is neither a string nor a number."""
     plain = value.item() if isinstance(value, np.generic) else value
     where = "" if row is None else f" in row {row}"
     if isinstance(plain, str | bool):
@@ -225,7 +225,7 @@ def read_label(value: Any, row: int | None = None) -> Label:
 
 
 def distance_squares(points: Floats, center: Sequence[Fraction]) -> Iterator[Fraction]:
-    """The squared distance of every point to the centre, exactly."""
+    """Yield the squared distance of every point to the centre, exactly."""
     from flint import fmpq
 
     exact = [fmpq(c.numerator, c.denominator) for c in center]
@@ -236,7 +236,7 @@ def distance_squares(points: Floats, center: Sequence[Fraction]) -> Iterator[Fra
 
 
 def _same_examples(X: Any, y: Any, about: BallData | None, inside: Any) -> Labelled:
-    """The examples, if they are those that a proof is about."""
+    """Return the examples if they are those of the proof; raise CertificateError otherwise."""
     examples = Labelled.of(X, y)
     if about is None:
         raise CertificateError("this was made by hand, and does not say of which examples it speaks")
@@ -248,7 +248,7 @@ def _same_examples(X: Any, y: Any, about: BallData | None, inside: Any) -> Label
 
 
 def _kinds(value: Any) -> Any:
-    """A value with its kind, so that 1, 1.0 and true are three things."""
+    """Return a value with its type, so that 1, 1.0 and true differ."""
     return tuple(map(_kinds, value)) if isinstance(value, tuple) else (type(value), value)
 
 
@@ -286,7 +286,7 @@ def _read(text: str | bytes, is_ball: bool) -> tuple[BallData, Label, ProofField
 
 
 def read_ball(text: str | bytes) -> Ball | NoBall:
-    """A proof of the kind `ball`, whichever way it goes."""
+    """Parse a proof of the kind `ball`: that there is one, or that there is none."""
     return Ball.from_json(text) if read_parts(text, "ball")[1].flag("ball") else NoBall.from_json(text)
 
 
@@ -294,7 +294,7 @@ def read_ball(text: str | bytes) -> Ball | NoBall:
 
 
 def nearest_root(square: Fraction) -> float:
-    """The float nearest to the square root, the smaller one if two are; infinite beyond their range, NaN below 0."""
+    """Return the float nearest to the square root, the smaller of two; infinite beyond their range, NaN below 0."""
     if square < 0:
         return math.nan
     below = root_down(square)

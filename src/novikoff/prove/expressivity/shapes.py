@@ -1,11 +1,11 @@
-"""Exact geometry of finitely many points: which of them a half-space, a ball, a box or a polygon can hold.
+"""Exact geometry of finitely many points: which subsets a half-space, a ball, a box or a polygon cuts out.
 
-Points are whole numbers here, and a subset is a *mask*: the whole number whose bit i says that point i belongs to it.
-Nothing is rounded, and nothing is found by trying all subsets.
+Points are integers here, and a subset is a *mask*: the integer whose bit i is set if point i belongs to it. Nothing is
+rounded, and subsets are not tried one by one.
 
-Two constructions carry everything. In any dimension, hyperplanes are enumerated one point at a time, by deletion and
+There are two constructions. In any dimension, hyperplanes are enumerated one point at a time, by deletion and
 restriction (Zaslavsky, 1975). In the plane, the directions that are normal to the line through two points divide the
-circle into *cells*: two directions of one cell see the points in the same order (Goodman and Pollack, 1980).
+circle into *cells*: all directions of a cell order the points alike (Goodman and Pollack, 1980).
 """
 
 import math
@@ -21,7 +21,7 @@ Arc = tuple[int, int]  # its first cell, and how many cells it has
 
 
 def halfspaces(points: Sequence[Point]) -> set[int]:
-    """The masks that a half-space cuts out.
+    """Return the masks that half-spaces cut out.
 
     >>> sorted(halfspaces([(0,), (1,), (2,)]))
     [0, 1, 3, 4, 6, 7]
@@ -34,10 +34,10 @@ def halfspaces(points: Sequence[Point]) -> set[int]:
 
 
 def balls(points: Sequence[Point]) -> set[int]:
-    """The masks that a ball cuts out: the half-spaces below the points (x, ||x||^2) of a paraboloid.
+    """Return the masks that balls cut out: those of half-spaces below the points (x, ||x||^2) of a paraboloid.
 
-    The first vector stands for the coefficient of ||x||^2, which must be positive: without it, the outside of a ball
-    would count as one.
+    The first vector represents the coefficient of ||x||^2, which must be positive: without it, the outside of a ball
+    would count as a ball.
 
     >>> sorted(balls([(0,), (1,), (2,)]))
     [0, 1, 2, 3, 4, 6, 7]
@@ -49,7 +49,7 @@ def balls(points: Sequence[Point]) -> set[int]:
 
 
 def boxes(points: Sequence[Whole]) -> set[int]:
-    """The masks that an axis-parallel box cuts out: one run of values in every coordinate.
+    """Return the masks that axis-parallel boxes cut out: an interval of values in every coordinate.
 
     >>> sorted(boxes([(0, 0), (1, 1), (2, 2)]))
     [0, 1, 2, 3, 4, 6, 7]
@@ -62,10 +62,10 @@ def boxes(points: Sequence[Whole]) -> set[int]:
 
 
 def rectangles(points: Sequence[Point]) -> set[int]:
-    """The masks that a rectangle in the plane, turned by any angle, cuts out.
+    """Return the masks that rectangles in the plane, turned by any angle, cut out.
 
-    A rectangle that holds a finite set and keeps off the others can be turned by a little, so one direction of each
-    cell is enough, and the cells of a quarter of the circle, because the other three see the same rectangles.
+    A rectangle that contains some of finitely many points and excludes the others can be turned a little, so one
+    direction of each cell is enough, and the cells of a quarter of the circle, as the others give the same rectangles.
 
     >>> square = [(0, 0), (1, 0), (0, 1), (1, 1)]
     >>> len(boxes(square)), len(rectangles(square))
@@ -79,10 +79,10 @@ def rectangles(points: Sequence[Point]) -> set[int]:
 
 
 def polygons(points: Sequence[Point], sides: int) -> set[int]:
-    """The masks that a convex polygon with at most so many sides cuts out.
+    """Return the masks that convex polygons with at most this many sides cut out.
 
     A polygon is a triangle and sides - 3 more half-planes: if no two of its sides are parallel, as one may assume for
-    finitely many points, then three of its normals hold 0 inside their convex hull.
+    finitely many points, then the convex hull of some three of its normals has 0 in its interior.
 
     >>> square = [(0, 0), (2, 0), (0, 2), (2, 2), (1, 1)]
     >>> len(polygons(square, 3)), len(polygons(square, 4))
@@ -99,14 +99,13 @@ def polygons(points: Sequence[Point], sides: int) -> set[int]:
 
 
 def sides_of_hyperplanes(vectors: Sequence[Whole]) -> dict[int, Whole]:
-    """The masks of vectors that may lie on the positive side of a hyperplane through 0 that holds none of them.
+    """Return the masks of vectors on the positive side of a hyperplane through 0 that contains none of them.
 
-    The first vector is always on the positive side: turning a hyperplane around gives the complement. Each mask comes
+    The first vector is always on the positive side: reversing a hyperplane gives the complement. Each mask comes
     with a normal that proves it.
 
-    One more vector that is independent of those before splits every mask. Otherwise it splits those masks that a
-    hyperplane through that vector shows, too: they are found in one dimension less. A mask that is not split goes where
-    its normal says.
+    A further vector that is independent of those before splits every mask. Otherwise it splits the masks of hyperplanes
+    through that vector: they are found in one dimension less. For other masks, the normal determines its side.
 
     >>> sides_of_hyperplanes([(1, 0), (0, 1), (1, 1)])
     {7: [1, 1], 5: [3, -1], 1: [1, -3]}
@@ -128,7 +127,7 @@ def sides_of_hyperplanes(vectors: Sequence[Whole]) -> dict[int, Whole]:
 
 
 def _split_all(found: dict[int, Whole], bit: int, vector: Whole, extra: Whole) -> dict[int, Whole]:
-    """Every mask with and without the vector: so much of `extra`, which only the vector feels, decides its side."""
+    """Extend every mask with and without the vector: a multiple of `extra`, orthogonal to all others, sets its side."""
     extended: dict[int, Whole] = {}
     for mask, normal in found.items():
         times = 1 + abs(dot(normal, vector)) // dot(extra, vector)
@@ -138,7 +137,7 @@ def _split_all(found: dict[int, Whole], bit: int, vector: Whole, extra: Whole) -
 
 
 def _split(found: dict[int, Whole], bit: int, vector: Whole, before: Sequence[Whole]) -> dict[int, Whole]:
-    """The masks with the vector, without it, or both, where the vector depends on those before."""
+    """Extend masks with the vector, without it, or both, if the vector depends on those before."""
     pivot = next(j for j, v in enumerate(vector) if v)
     through = sides_of_hyperplanes([_restricted(other, vector, pivot) for other in before])
     changes = [abs(dot(vector, other)) for other in before]
@@ -146,7 +145,7 @@ def _split(found: dict[int, Whole], bit: int, vector: Whole, before: Sequence[Wh
     for mask, normal in found.items():
         if mask in through:
             within = _lifted(through[mask], vector, pivot)
-            # Turned towards the vector, but so little that none of those before changes its side.
+            # Turned slightly towards the vector, so that none of those before changes sides.
             times = 1 + max(c // abs(dot(within, other)) for c, other in zip(changes, before, strict=True))
             extended[mask | bit] = _primitive([times * w + v for w, v in zip(within, vector, strict=True)])
             extended[mask] = _primitive([times * w - v for w, v in zip(within, vector, strict=True)])
@@ -156,7 +155,7 @@ def _split(found: dict[int, Whole], bit: int, vector: Whole, before: Sequence[Wh
 
 
 def _independent(vector: Whole, free: list[list[int]]) -> tuple[list[int] | None, list[list[int]]]:
-    """Of the directions that no vector felt so far, one that this vector feels, and those that it leaves."""
+    """Of directions orthogonal to all vectors so far, return one with a positive product, and a basis of the rest."""
     products = [dot(direction, vector) for direction in free]
     at = next((i for i, product in enumerate(products) if product), None)
     if at is None:
@@ -172,10 +171,10 @@ def _independent(vector: Whole, free: list[list[int]]) -> tuple[list[int] | None
 
 
 def directions(points: Sequence[Point]) -> list[tuple[int, int]]:
-    """One direction from each cell of the circle, counterclockwise.
+    """Return one direction from each cell of the circle, counterclockwise.
 
-    The cells are bounded by the normals of the lines through two points, and by what a quarter turn makes of these, so
-    that a cell and its quarter turns, its antipode among them, are cells. No direction sees two points at one height.
+    The cells are bounded by the normals of the lines through two points, and by their quarter turns, so that quarter
+    turns map cells to cells. No direction has equal products with two points.
 
     >>> directions([(0, 0), (1, 1)])
     [(2, 1), (1, 2), (-1, 2), (-2, 1), (-2, -1), (-1, -2), (1, -2), (2, -1)]
@@ -196,7 +195,7 @@ def directions(points: Sequence[Point]) -> list[tuple[int, int]]:
 
 
 def halfplanes(points: Sequence[Point]) -> dict[int, Arc]:
-    """The masks that a half-plane cuts out, each with the cells of the directions in which its border can face.
+    """Return the masks that half-planes cut out, each with the cells that the normals can lie in.
 
     >>> halfplanes([(0, 0), (1, 1)])[0b01]
     (7, 4)
@@ -211,7 +210,7 @@ def halfplanes(points: Sequence[Point]) -> dict[int, Arc]:
             seen.setdefault(mask, []).append(cell)
     arcs = {0: (0, len(cells)), everything: (0, len(cells))}
     for mask, where in seen.items():
-        # The directions form a convex cone, so the cells follow each other, perhaps across the last one.
+        # The directions form a convex cone, so the cells are consecutive, possibly wrapping around.
         start = where[0]
         if where[0] == 0 and where[-1] == len(cells) - 1:
             start = next(cell for cell, last in zip(where[1:], where, strict=False) if cell != last + 1)
@@ -220,9 +219,9 @@ def halfplanes(points: Sequence[Point]) -> dict[int, Arc]:
 
 
 def triangles(arcs: dict[int, Arc]) -> set[int]:
-    """The masks that a triangle cuts out: intersections of three half-planes that leave no way to infinity.
+    """Return the masks that triangles cut out: bounded intersections of three half-planes.
 
-    They leave none if 0 is inside the convex hull of the three directions: if the third one lies opposite to the two
+    They are bounded if 0 is inside the convex hull of the three directions: if the third one lies opposite to the two
     others or to a direction between them. All three may move within their cells, so lying in opposite cells is enough.
     """
     everything, around = max(arcs), arcs[0][1]
@@ -239,12 +238,12 @@ def triangles(arcs: dict[int, Arc]) -> set[int]:
 
 
 def _orientation(one: tuple[int, int], other: tuple[int, int]) -> int:
-    """Negative, 0 or positive, as the first direction of a quarter comes before, with or after the second one."""
+    """Return a negative number, 0 or a positive one if the first direction is before, equal to or after the second."""
     return one[1] * other[0] - one[0] * other[1]
 
 
 def _opposite(first: Arc, second: Arc, around: int) -> Arc:
-    """The cells opposite to those of two arcs and to those between them; all cells if the arcs have opposite ones."""
+    """Return the cells opposite to those of two arcs and those between; all cells if the arcs have opposite ones."""
     half = around // 2
     if _arcs_intersect(first, (second[0] + half, second[1]), around):
         return 0, around
@@ -259,7 +258,7 @@ def _arcs_intersect(one: Arc, other: Arc, around: int) -> bool:
 
 
 def _runs(values: Whole) -> Iterator[int]:
-    """The masks of the values between two of them, both included."""
+    """Yield the masks of the intervals of values, ends included."""
     at: dict[int, int] = {}
     for i, value in enumerate(values):
         at[value] = at.get(value, 0) | 1 << i
@@ -272,13 +271,13 @@ def _runs(values: Whole) -> Iterator[int]:
 
 
 def _restricted(other: Whole, vector: Whole, pivot: int) -> Whole:
-    """What a vector is to the hyperplane orthogonal to another one, in its coordinates without the pivot."""
+    """Restrict a vector to the hyperplane orthogonal to another one, in coordinates without the pivot."""
     p, q = vector[pivot], other[pivot]
     return _primitive([p * v - u * q for j, (u, v) in enumerate(zip(vector, other, strict=True)) if j != pivot])
 
 
 def _lifted(inside: Whole, vector: Whole, pivot: int) -> Whole:
-    """A normal given in the coordinates of a hyperplane, in the whole space."""
+    """Return a normal, given in the coordinates of a hyperplane, in those of the whole space."""
     rest = [*vector[:pivot], *vector[pivot + 1 :]]
     normal = [vector[pivot] * v for v in inside]
     return [*normal[:pivot], -dot(rest, inside), *normal[pivot:]]

@@ -1,11 +1,11 @@
-"""How much a class of shapes can express: the subsets that it cuts out of points (third note, 30.3), and how many
+"""The expressive power of a class of shapes: the subsets that it cuts out of points (third note, 30.3), and how many
 examples are therefore enough.
 
 A class *shatters* points if it cuts out every subset of them. Its VC dimension (Vapnik and Chervonenkis, 1971) is the
-size of the largest set that it shatters. Sauer's lemma (1972): what cannot shatter more than d points cuts out at most
-C(m,0) + C(m,1) + ... + C(m,d) subsets of m points, a polynomial in m instead of 2^m.
+size of the largest set that it shatters. Sauer's lemma (1972): a class that shatters no more than d points cuts out at
+most C(m,0) + C(m,1) + ... + C(m,d) subsets of m points, a polynomial in m instead of 2^m.
 
-Everything here is exact: floats are the rationals that they are.
+Everything here is exact: floats are rational numbers.
 """
 
 import math
@@ -25,28 +25,28 @@ from novikoff.prove.expressivity.shapes import Point
 FAMILIES = ("halfspaces", "balls", "boxes", "rectangles", "polygons")
 PLANE_FAMILIES = ("rectangles", "polygons")
 
-# Number of subsets times number of points: more than this is refused. It lets 16 points pass in every family.
+# The largest number of subsets times points that is accepted. It allows 16 points in every family.
 MOST_ENTRIES = 1 << 20
 
 
 def dichotomies(points: ArrayLike, family: str, *, sides: int | None = None) -> tuple[tuple[int, ...], ...]:
-    """All subsets of the points that a family of shapes cuts out, exactly: the small ones first, then in order.
+    """Return all subsets of the points that a family of shapes cuts out, exactly, sorted by size, then by rows.
 
-    A subset is a sorted tuple of row numbers, and it is cut out if some shape holds these rows and no others.
+    A subset is a sorted tuple of row numbers, and it is cut out if some shape contains these rows and no others.
 
     ============  ===================================================================================================
     halfspaces    half-spaces of any dimension, with their border or without
     balls         balls of any dimension (circles in the plane)
     boxes         boxes of any dimension, parallel to the axes
     rectangles    rectangles in the plane, turned by any angle
-    polygons      convex polygons in the plane with at most `sides` sides; they are bounded, as polygons are
+    polygons      bounded convex polygons in the plane with at most `sides` sides
     ============  ===================================================================================================
 
-    Copies of a point are never told apart: they are inside together or outside together. The empty subset is always
-    cut out, and so are all points.
+    Copies of a point are never separated: they are inside together or outside together. The empty subset is always
+    cut out, and so is the set of all points.
 
-    Subsets are enumerated by geometry, not by 2^m tests (see `prove.expressivity.shapes`). More points than can be
-    enumerated are refused: `most_points` says how many that is.
+    Subsets are enumerated by geometry, not by 2^m tests (see `prove.expressivity.shapes`). More than `most_points`
+    points are refused.
 
     The note's example, circles and four points in the plane, "We got only 15 sets. There is one set which is not
     there. Which one?" Where the points are the corners of a convex quadrangle, it is one of its diagonals:
@@ -70,7 +70,7 @@ def dichotomies(points: ArrayLike, family: str, *, sides: int | None = None) -> 
 
 
 def growth(points: ArrayLike, family: str, *, sides: int | None = None) -> int:
-    """How many subsets of the points a family cuts out: |U(X, R)| in the third note.
+    """Return how many subsets of the points a family cuts out: |U(X, R)| in the third note.
 
     In general position, half-spaces cut out as many as Cover (1965) counted, and circles as many as Sauer's lemma
     allows:
@@ -88,9 +88,9 @@ def growth(points: ArrayLike, family: str, *, sides: int | None = None) -> int:
 def is_shattered(points: ArrayLike, family: str, *, sides: int | None = None) -> bool:
     """Whether a family cuts out every subset of the points.
 
-    Half-spaces and balls shatter points that are affinely independent, and no others: dependent points fall into two
-    parts whose convex hulls meet (Radon, 1921), and no hyperplane separates these; of two balls, each of which holds
-    one part only, the radical hyperplane would. Boxes shatter points of which none is in the others' bounding box.
+    Half-spaces and balls shatter points that are affinely independent, and no others: dependent points split into two
+    parts whose convex hulls meet (Radon, 1921), and no hyperplane separates these; if each of two balls contained one
+    part only, their radical hyperplane would. Boxes shatter points of which none is in the others' bounding box.
     For rectangles and polygons the subsets are counted, at most those of one point more than the VC dimension.
 
     >>> is_shattered([[0, 0], [1, 0], [0, 1]], "halfspaces"), is_shattered([[0, 0], [1, 1], [2, 2]], "halfspaces")
@@ -103,13 +103,13 @@ def is_shattered(points: ArrayLike, family: str, *, sides: int | None = None) ->
         return rank([[*row, 1] for row in rows]) == len(rows)
     if family == "boxes":
         return not any(_is_in_the_box(row, [*rows[:i], *rows[i + 1 :]]) for i, row in enumerate(rows))
-    # What shatters all points shatters some of them.
+    # A family that shatters all points shatters every subset of them.
     part = rows[: vc_dimension(family, 2, sides) + 1]
     return len(_masks(part, family, sides)) == 1 << len(part) and len(part) == len(rows)
 
 
 def vc_dimension(family: str, dim: int, sides: int | None = None) -> int:
-    """The size of the largest set of points that a family shatters, in a space of `dim` dimensions.
+    """Return the size of the largest set of points that a family shatters, in a space of `dim` dimensions.
 
     ============  =======  =========================================================================================
     halfspaces    dim + 1  Cover (1965); no more by Radon's theorem (1921)
@@ -119,7 +119,7 @@ def vc_dimension(family: str, dim: int, sides: int | None = None) -> int:
     polygons      2 k + 1  folklore, see Blumer, Ehrenfeucht, Haussler and Warmuth (1989); k sides, in the plane
     ============  =======  =========================================================================================
 
-    They are stated, not computed; `shattered_example` shows that they are reached.
+    They are stated, not computed; `shattered_example` shows that they are attained.
 
     >>> vc_dimension("balls", 2), vc_dimension("boxes", 2), vc_dimension("polygons", 2, sides=4)
     (3, 4, 9)
@@ -131,10 +131,10 @@ def vc_dimension(family: str, dim: int, sides: int | None = None) -> int:
 
 
 def shattered_example(family: str, dim: int, sides: int | None = None) -> NDArray[np.float64]:
-    """Points that a family shatters, as many as its VC dimension.
+    """Return points that a family shatters, as many as its VC dimension.
 
-    A simplex for half-spaces and balls, the unit vectors and their opposites for boxes, and points all around a circle
-    for rectangles and polygons.
+    A simplex for half-spaces and balls, the unit vectors and their negatives for boxes, and points around a circle for
+    rectangles and polygons.
 
     >>> shattered_example("boxes", 2).tolist()
     [[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]]
@@ -150,7 +150,7 @@ def shattered_example(family: str, dim: int, sides: int | None = None) -> NDArra
 
 
 def sauer_bound(m: int, d: int) -> int:
-    """The most subsets of m points that a class of VC dimension d can cut out: C(m,0) + ... + C(m,d).
+    """Return the most subsets of m points that a class of VC dimension d can cut out: C(m,0) + ... + C(m,d).
 
     Sauer (1972), Shelah (1972), Vapnik and Chervonenkis (1971). It is 2^m up to m = d and less than (em/d)^d beyond.
 
@@ -162,7 +162,7 @@ def sauer_bound(m: int, d: int) -> int:
 
 
 def cover_count(m: int, dim: int) -> int:
-    """How many subsets half-spaces cut out of m points in general position: 2 (C(m-1,0) + ... + C(m-1,dim)).
+    """Return how many subsets of m points in general position half-spaces cut out: 2 (C(m-1,0) + ... + C(m-1,dim)).
 
     Cover (1965). In special position, such as three points on a line of the plane, there are fewer.
 
@@ -174,7 +174,7 @@ def cover_count(m: int, dim: int) -> int:
 
 
 def most_points(family: str, dim: int, sides: int | None = None) -> int:
-    """How many different points at most `dichotomies` takes: so many that the subsets can be listed in any position.
+    """Return the most distinct points that `dichotomies` accepts, whatever their position.
 
     >>> [most_points(family, 2) for family in ("halfspaces", "balls", "boxes", "rectangles")]
     [101, 50, 30, 17]
@@ -191,7 +191,7 @@ def _most_subsets(m: int, family: str, dim: int, sides: int | None) -> int:
 
 
 def _masks(points: Sequence[Point], family: str, sides: int | None) -> set[int]:
-    """The subsets of different points that a family cuts out, as masks."""
+    """Return the subsets of distinct points that a family cuts out, as masks."""
     if not points:
         return {0}
     dim = len(points[0])
@@ -212,8 +212,8 @@ def _masks(points: Sequence[Point], family: str, sides: int | None) -> set[int]:
 
 
 def _exact(points: ArrayLike, family: str, sides: int | None) -> list[Point]:
-    """The points as whole numbers, all scaled by the same factor: it changes no subset of any family."""
-    # As objects, because NumPy would round whole numbers beyond 2^53 that stand beside floats.
+    """Return the points as integers, all scaled by the same factor, which changes no subset of any family."""
+    # As objects, because NumPy would round integers beyond 2^53 that are mixed with floats.
     table = np.asarray(points.toarray() if hasattr(points, "toarray") else points, dtype=object)
     if table.ndim != 2 or table.shape[1] == 0:
         raise ValueError(
@@ -239,7 +239,7 @@ def _fraction(value: Any, row: int, column: int) -> Fraction:
 
 
 def _distinct(points: Sequence[Point]) -> tuple[list[Point], list[list[int]]]:
-    """The different points, and for each the rows that hold it."""
+    """Return the distinct points, and the rows of each."""
     rows: dict[Point, list[int]] = {}
     for i, point in enumerate(points):
         rows.setdefault(point, []).append(i)
@@ -276,13 +276,13 @@ def _check_counts(**counts: int) -> None:
 def enough_examples(
     error: float, *, mistakes: int | None = None, dimension: int | None = None, confidence: float = 0.95
 ) -> int:
-    """So many independent rows are enough for at most this share of errors on new ones, with this confidence.
+    """Return how many independent rows suffice for at most this error rate on new ones, with this confidence.
 
-    With `mistakes`, the bound (R/gamma)^2 of `mistake_bound`: then the last weights of a perceptron that has converged
-    are determined by at most so many rows, in any dimension (compression). With `dimension`, the number of
-    coordinates of a row, the bias not counted: then *every* plane that has all rows on their side will do (Vapnik and
-    Chervonenkis 1971; Blumer, Ehrenfeucht, Haussler and Warmuth 1989), with Cover's count of the dichotomies. Both
-    assume that some plane separates all rows there ever will be, the first one with the margin gamma.
+    With `mistakes`, the bound (R/gamma)^2 of `mistake_bound`: the last weights of a perceptron that has converged are
+    determined by at most that many rows, in any dimension (compression). With `dimension`, the number of coordinates of
+    a row without the bias: it holds for *every* hyperplane that separates the rows (Vapnik and Chervonenkis 1971;
+    Blumer, Ehrenfeucht, Haussler and Warmuth 1989), with Cover's count of the dichotomies. Both assume that some
+    hyperplane separates all rows, future ones included; for `mistakes`, with the margin gamma.
 
     >>> enough_examples(0.05, dimension=2), enough_examples(0.05, mistakes=25)
     (1102, 2977)
@@ -302,13 +302,13 @@ def enough_examples(
 
 
 def _log2_of_bad(n: int, dimension: int, error: float) -> float:
-    """log2 of 2 growth(2n) 2^(-error n/2), which bounds the chance that some plane with more than this share of errors
-    has n rows on their side, if n >= 8/error."""
+    """Return log2 of 2 growth(2n) 2^(-error n/2), which bounds the probability that some hyperplane with a larger error
+    rate classifies n rows correctly, if n >= 8/error."""
     return 1.0 + math.log2(cover_count(2 * n, dimension)) - error * n / 2.0
 
 
 def _first(holds: Callable[[int], bool], least: int) -> int:
-    """The first whole number from `least` on from which on a property holds: it fails before, and then holds."""
+    """Return the first integer, at least `least`, for which a monotone property holds."""
     low, high = least - 1, least
     while not holds(high):
         low, high = high, 2 * high

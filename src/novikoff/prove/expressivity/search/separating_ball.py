@@ -1,11 +1,10 @@
-"""Learning a circle: the ball that holds one class and keeps the other out (third note, 30.2).
+"""Learning a circle: the ball that contains one class and excludes the other (third note, 30.2).
 
-Lift every point x to (x, ||x||^2). A plane <a, x> + c ||x||^2 + d = 0 above cuts the paraboloid in a sphere below, with
+Lift every point x to (x, ||x||^2). A hyperplane <a, x> + c ||x||^2 + d = 0 cuts the paraboloid above a sphere with
 centre -a/(2c) and squared radius ||a||^2/(4c^2) - d/c. The note's theorem, "separable by a circle if and only if the
-lifted points are separable by a plane", needs one more word: c must be positive. With c < 0 the inside of the plane is
-the *outside* of a circle, and a red ring around blue points separates after lifting though no circle holds red. So
-c > 0 is demanded as one more point, the unit vector along the lift, and it may appear in the proof that there is no
-ball.
+lifted points are separable by a plane", needs a condition: c must be positive. With c < 0 one gets the *outside* of a
+circle, and a red ring around blue points separates after lifting though no circle contains only red. So c > 0 is
+required by one more point, the unit vector along the lift, which may appear in the proof that there is no ball.
 """
 
 import math
@@ -42,14 +41,14 @@ from novikoff.prove.separable.search.gordan import Face, Whole, decide
 def separating_ball(
     X: ArrayLike, y: ArrayLike, *, inside: Any = None, time_limit: float | None = None
 ) -> Ball | NoBall:
-    """The circle, sphere or ball that holds the class `inside` (the second of the sorted labels unless named) and keeps
-    the other out, or the proof that there is none; both exact, and both with `check(X, y)`, which proves it again. A
+    """Find a circle, sphere or ball that contains the class `inside` (by default the second of the sorted labels) and
+    excludes the other, or prove that there is none; both exact, and both with `check(X, y)`, which proves it again. A
     `NoBall` is false.
 
     >>> print(separating_ball([[0, 0], [1, 0], [0, 1], [5, 5], [-5, 0]], ["in", "in", "in", "out", "out"], inside="in"))
     The ball around (0.0196078, 0.0196078) with radius 3.00012 holds every 'in' and nothing else.
 
-    A ring around a centre can be kept out, but not held:
+    A ring around a centre can be excluded, but not contained:
 
     >>> ring, labels = [[2, 0], [-2, 0], [0, 2], [0, -2], [0, 0]], ["ring"] * 4 + ["centre"]
     >>> bool(separating_ball(ring, labels, inside="centre")), bool(separating_ball(ring, labels, inside="ring"))
@@ -71,9 +70,9 @@ def separating_ball(
 
 @dataclass(frozen=True, eq=False)
 class LiftedFace(Face):
-    """Points on the paraboloid, exactly: whole coordinates X 2^e, their squared length in units of 2^(2e), and 1.
+    """Points on the paraboloid, exactly: integer coordinates X 2^e, their squared length in units of 2^(2e), and 1.
 
-    The unit vector along the lift counts as one more point: its product with a plane is the coefficient c.
+    The unit vector along the lift counts as one more point: its product with a hyperplane is the coefficient c.
     """
 
     exponent: int = 0
@@ -91,7 +90,7 @@ class LiftedFace(Face):
         return cls(Points(rows, signs, 1.0), [unit], exponent, whole, squares)
 
     def as_floats(self) -> Points:
-        """In units in which no coordinate is larger than 1, so that nothing overflows; each column has its own."""
+        """Return floats with each column scaled to at most 1, so that nothing overflows."""
         rows, _ = self.as_whole(np.arange(len(self.whole) + 1))
         scales = self._scales()
         floats = np.array([[float(Fraction(v, s)) for v, s in zip(row, scales, strict=True)] for row in rows])
@@ -112,7 +111,7 @@ class LiftedFace(Face):
         return [column for column in zip(*rows, strict=True) if any(column)]
 
     def whole_coordinates(self, direction: Floats) -> Whole:
-        """A direction that was found in the float units, in the whole ones."""
+        """Convert a direction from the units of the floats to those of the integers."""
         ratios = [Fraction(value) / scale for value, scale in zip(direction.tolist(), self._scales(), strict=True)]
         return as_whole(ratios)
 
@@ -126,12 +125,12 @@ class LiftedFace(Face):
 
 
 def _ball(face: LiftedFace, vector: Whole, examples: Labelled, inside: Label) -> Ball:
-    """The ball below the plane, its surface half-way between the farthest point inside and the nearest outside."""
+    """Return the ball of a hyperplane, its surface halfway between the farthest inner and the nearest outer point."""
     *a, c, _ = vector
     step = power_of_two(face.exponent)
     center = [Fraction(-v, 2 * c) * step for v in a]
     floats = [nearest_float(v) for v in center]
-    # A centre in floats is nicer, if it also separates.
+    # Prefer a centre in floats, if it also separates.
     for candidate in ([Fraction(v) for v in floats] if np.isfinite(floats).all() else center, center):
         distances = list(zip(distance_squares(examples.points, candidate), examples.labels, strict=True))
         farthest = max(distance for distance, label in distances if label == inside)
@@ -142,14 +141,14 @@ def _ball(face: LiftedFace, vector: Whole, examples: Labelled, inside: Label) ->
 
 
 def _between(farthest: Fraction, nearest: Fraction) -> Fraction:
-    """A squared radius between two squared distances: of a float if one fits, half-way if it can."""
+    """Return a squared radius between two squared distances: of a float if one fits, halfway if possible."""
     middle = fraction_root_up(farthest) / 2 + root_down(nearest) / 2
     square = Fraction(middle) ** 2 if math.isfinite(middle) else nearest
     return square if farthest <= square < nearest else (farthest + nearest) / 2
 
 
 def _no_ball(face: LiftedFace, rows: NDArray[np.int64], weights: Whole, examples: Labelled, inside: Label) -> NoBall:
-    """The obstruction in the units of the data: the lift counts squares of the unit."""
+    """Return the obstruction in the units of the data: the lift is in squares of the unit."""
     n = len(face.whole)
     pairs = sorted(zip(rows.tolist(), weights, strict=True))
     own = [(row, Fraction(weight)) for row, weight in pairs if row < n]
