@@ -1,12 +1,12 @@
-"""What proves an answer to a linear program, checked in exact arithmetic by code that knows no solver.
+"""Proofs of answers to linear programs, checked in exact arithmetic by code that does not depend on a solver.
 
 Multipliers are SciPy's marginals of a minimum: those of inequalities and of upper bounds are at most 0, those of lower
-bounds at least 0. Every x that obeys the constraints then has
+bounds at least 0. Every feasible x then has
 
     y.(A x) + lower.x + upper.x  >=  y.b + lower.l + upper.u.
 
-If the multipliers combine the constraints to the cost, the right side is a lower bound of c.x; reached by some x, it is
-the optimum. If they combine them to 0 and the right side is positive, there is no such x (Farkas 1902).
+If the multipliers combine the constraints to the cost, the right side is a lower bound of c.x; attained by some x, it
+is the optimum. If they combine them to 0 and the right side is positive, no x is feasible (Farkas 1902).
 """
 
 import math
@@ -49,7 +49,7 @@ class Multipliers(NamedTuple):
 
 
 class ProgramData(NamedTuple):
-    """The program that a certificate is about: its size, and the fingerprint of its numbers."""
+    """The program of a certificate: its size, and the fingerprint of its numbers."""
 
     variables: int
     inequalities: int
@@ -58,7 +58,7 @@ class ProgramData(NamedTuple):
 
     @property
     def size(self) -> str:
-        """How large the program is, in words."""
+        """The size of the program, in words."""
         inequalities = counted(self.inequalities, "inequality", "inequalities")
         return f"{counted(self.variables, 'variable')}, {inequalities} and {counted(self.equations, 'equation')}"
 
@@ -70,7 +70,7 @@ class ProgramData(NamedTuple):
 
 
 def _entries(A: Any) -> Vector:
-    """Row, column and value of every entry that is not 0, row by row."""
+    """Return row, column and value of every nonzero entry, row by row."""
     entries = A.tocoo()
     return np.column_stack([entries.row, entries.col, entries.data])
 
@@ -81,9 +81,9 @@ class ProgramCertificate:
 
     An `optimal` program has an optimum `x`, and `multipliers` that combine its constraints to the cost. An `infeasible`
     one has multipliers that combine them to a contradiction. An `unbounded` one has a point `x` and a `ray` along which
-    the cost falls forever. All of it holds exactly, and `violation` is 0. The claim `approximate` is no such proof: it
-    says that x and the multipliers obey everything up to `violation`, relative to the cost or limit in question and
-    rounded up. Such a program may have no solution at all.
+    the cost falls without bound. All of these hold exactly, and `violation` is 0. The claim `approximate` is not such a
+    proof: x and the multipliers satisfy all conditions up to `violation`, relative to the cost or limit in question and
+    rounded up. Such a program may have no solution.
     """
 
     claim: str
@@ -103,7 +103,7 @@ class ProgramCertificate:
         multipliers: Multipliers | None = None,
         ray: Numbers | None = None,
     ) -> "ProgramCertificate":
-        """What is true of a claim: an optimum that fails is approximate, and anything else fails infinitely."""
+        """Verify a claim: an optimum that fails becomes approximate; for other claims that fail, `violation` is inf."""
         point, y = Ratios.of(x or ()), Combined(program, multipliers)
         if claim == "unbounded":
             proves = _is_ray(program, Ratios.of(ray or ())) and not _infeasibilities(program, point)
@@ -125,7 +125,7 @@ class ProgramCertificate:
 
     @property
     def meaning(self) -> str:
-        """What the claim says, in words."""
+        """The meaning of the claim, in words."""
         if self.claim == "approximate":
             return (
                 f"a point and multipliers obey everything up to {at_most(self.violation, 3)}, which proves no optimum"
@@ -138,7 +138,7 @@ class ProgramCertificate:
 
     @property
     def sentence(self) -> str:
-        """The claim, how it is proved, and what it says."""
+        """The claim, how it is proved, and its meaning."""
         return f"{in_arithmetic(self.claim.capitalize(), self.arithmetic)}: {self.meaning}."
 
     @property
@@ -155,7 +155,7 @@ class ProgramCertificate:
         b_eq: Any = None,
         bounds: Any = (0, None),
     ) -> None:
-        """Prove it again from the program as `linprog` was given it; raises `CertificateError` if it fails."""
+        """Prove it again from the program as passed to `linprog`; raise `CertificateError` if it fails."""
         program = read_program(c, A_ub, b_ub, A_eq, b_eq, bounds)
         about = ProgramData.of(program)
         if about != self.about:
@@ -172,7 +172,7 @@ class ProgramCertificate:
         claim(self.value == found.value, "value", "it is not the cost of x")
 
     def to_json(self) -> str:
-        """The certificate as text; `docs/certificates.md` says what it has."""
+        """Return the certificate as JSON; see `docs/certificates.md`."""
         claims: dict[str, Any] = {"answer": self.claim}
         if self.claim == "optimal" and self.value is not None:
             claims["value"] = fraction_pair(self.value)
@@ -184,7 +184,7 @@ class ProgramCertificate:
 
     @classmethod
     def from_json(cls, text: str | bytes) -> "ProgramCertificate":
-        """What `to_json` wrote; raises `CertificateError` for anything else."""
+        """Parse what `to_json` wrote; raise `CertificateError` for anything else."""
         data, claims, witnesses = read_parts(text, "program")
         about = read_part(data, ProgramData)
         what = claims.choice("answer", CLAIMS)
@@ -198,7 +198,7 @@ class ProgramCertificate:
         return certificate
 
 
-# What proves a claim, and what each claim needs; it may have nothing else.
+# The witnesses, and those that each claim needs; it may have no others.
 WITNESSES = {"x": Numbers, "multipliers": Multipliers, "ray": Numbers}
 PARTS = {
     "optimal": ("x", "multipliers"),
@@ -209,7 +209,7 @@ PARTS = {
 
 
 def check_parts(certificate: ProgramCertificate) -> None:
-    """Refuse a certificate that lacks something, has too much, or numbers that do not fit its program."""
+    """Refuse a certificate with missing or extra parts, or with numbers that do not fit its program."""
     if not isinstance(certificate.claim, str) or certificate.claim not in PARTS:
         raise CertificateError(f"the claim {certificate.claim!r:.60} is not one of {', '.join(CLAIMS)}")
     n, m_ub, m_eq, _ = certificate.about
@@ -236,11 +236,11 @@ def _check_numbers(name: str, values: Any, size: int) -> None:
         check_fractions(name, list(values) if isinstance(values, Ratios) else values, size)
 
 
-# -- by how much a claim fails ------------------------------------------------------------------------------------
+# -- violations ---------------------------------------------------------------------------------------------------
 
 
 def optimality_violation(program: Program, x: Ratios, y: "Combined") -> float:
-    """The largest amount by which x and the multipliers fail to prove an optimum, rounded up."""
+    """Return the largest amount by which x and the multipliers fail to prove an optimum, rounded up."""
     value, least = dot(program.c, x), _least_size(program.c)
     gap = abs(value - y.bound()) / (least + abs(value))
     dual = [miss / (least + abs(Fraction(program.c[j]))) for j, miss in y.misses(program.c)]
@@ -249,7 +249,7 @@ def optimality_violation(program: Program, x: Ratios, y: "Combined") -> float:
 
 
 def _is_ray(program: Program, ray: Ratios) -> bool:
-    """Whether one may walk along it forever, and the cost falls: all finite limits count as 0."""
+    """Whether the ray stays feasible forever, and the cost falls: all finite limits count as 0."""
     lower = np.where(np.isfinite(program.lower), 0.0, -np.inf)
     upper = np.where(np.isfinite(program.upper), 0.0, np.inf)
     no_ub, no_eq = np.zeros_like(program.b_ub), np.zeros_like(program.b_eq)
@@ -258,7 +258,7 @@ def _is_ray(program: Program, ray: Ratios) -> bool:
 
 
 class Combined:
-    """Multipliers over one denominator, and what they make of the constraints."""
+    """Multipliers over one denominator, and the combination of constraints that they give."""
 
     def __init__(self, program: Program, multipliers: Multipliers | None) -> None:
         parts = [Ratios.of(part) for part in multipliers or ((),) * 4]
@@ -266,7 +266,7 @@ class Combined:
         self.ub, self.eq, self.lower, self.upper = (part.over(self.denominator) for part in parts)
 
     def bound(self) -> Fraction:
-        """y.b + lower.l + upper.u, where an infinite bound counts nothing: its multiplier is a wrong sign."""
+        """Return y.b + lower.l + upper.u without infinite bounds, whose multipliers count as wrong signs."""
         p = self.program
         limits = np.concatenate([p.b_ub, p.b_eq, p.lower, p.upper])
         return dot(limits, Ratios([*self.ub, *self.eq, *self.lower, *self.upper], self.denominator))
@@ -276,7 +276,7 @@ class Combined:
         return self.bound() > 0 and not self.misses(np.zeros_like(self.program.c)) and not self.wrong_signs()
 
     def misses(self, target: Vector) -> list[tuple[int, Fraction]]:
-        """Where the multipliers miss the target, and by how much."""
+        """Return where the multipliers miss the target, and by how much."""
         columns = WholeRows.of(self.program.rows.T.tocsr(), target, most=0)
         excesses = columns.excesses(Ratios([*self.ub, *self.eq], self.denominator)).tolist()
         for j, (low, high) in enumerate(zip(self.lower, self.upper, strict=True)):
@@ -285,7 +285,7 @@ class Combined:
         return [(j, abs(columns.size_of(v, j, self.denominator))) for j, v in enumerate(excesses) if v]
 
     def wrong_signs(self) -> list[Fraction]:
-        """What of the multipliers has the wrong sign, or belongs to no bound."""
+        """Return the sizes of multipliers that have the wrong sign, or belong to an infinite bound."""
         wrong = [y for y in (*self.ub, *self.upper) if y > 0] + [-y for y in self.lower if y < 0]
         for values, bounds in ((self.lower, self.program.lower), (self.upper, self.program.upper)):
             wrong += [abs(values[j]) for j in np.flatnonzero(~np.isfinite(bounds))]
@@ -293,7 +293,7 @@ class Combined:
 
 
 def _infeasibilities(program: Program, x: Ratios) -> list[Fraction]:
-    """By how much x breaks the constraints that it breaks, relative to their limits."""
+    """Return by how much x violates constraints, relative to their limits."""
     broken = []
     m_ub, least = len(program.b_ub), _least_size(program.limits)
     rows = WholeRows.of(program.rows, program.limits)
@@ -313,13 +313,13 @@ def _infeasibilities(program: Program, x: Ratios) -> list[Fraction]:
 
 
 def _least_size(values: Vector) -> Fraction:
-    """What an error is compared with where the number itself is 0: 1, or less if all numbers are smaller."""
+    """Return the scale for errors of numbers that are 0: 1, or less if all numbers are smaller."""
     largest = float(np.abs(values).max(initial=0.0))
     return Fraction(min(largest, 1.0)) if largest > 0 else Fraction(1)
 
 
 def _rounded_up(values: Iterable[Fraction]) -> float:
-    """The smallest float that is not below the largest of the values; infinite beyond the range of floats."""
+    """Return the smallest float that is not below the largest value; infinite beyond the range of floats."""
     largest = max(values, default=Fraction(0))
     if largest > Fraction(sys.float_info.max):
         return math.inf

@@ -1,6 +1,6 @@
-"""A linear program as SciPy's `linprog` is given it: minimise c.x where A_ub x <= b_ub, A_eq x = b_eq, and bounds.
+"""A linear program in SciPy's form: minimise c.x where A_ub x <= b_ub, A_eq x = b_eq, and x is within bounds.
 
-Its numbers are floats, and exact.
+Its numbers are floats, taken as exact.
 """
 
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ class Program:
 
     @cached_property
     def rows(self) -> Any:
-        """The inequalities, then the equations: what every multiplier belongs to."""
+        """The inequalities, then the equations, in the order of the multipliers."""
         from scipy.sparse import vstack
 
         return vstack([self.A_ub, self.A_eq], format="csr")
@@ -47,9 +47,9 @@ class Program:
 def read_program(
     c: Any, A_ub: Any = None, b_ub: Any = None, A_eq: Any = None, b_eq: Any = None, bounds: Any = (0, None)
 ) -> Program:
-    """SciPy's arguments as a `Program`; raises ValueError for shapes that do not fit and for numbers that are none.
+    """Return SciPy's arguments as a `Program`; raise ValueError for mismatched shapes and invalid numbers.
 
-    Floats are taken as the fractions that they are; a whole number that float64 cannot represent is refused.
+    Floats are taken as exact fractions; an integer that float64 cannot represent is refused.
 
     >>> program = read_program([1, 2], A_ub=[[1, 1]], b_ub=[3], bounds=(None, 4))
     >>> program.lower.tolist(), program.upper.tolist(), program.A_eq.shape
@@ -86,7 +86,7 @@ def _constraints(A: Any, b: Any, which: str, n: int) -> tuple[Any, Vector]:
 
 
 def _matrix(A: Any, name: str) -> Any:
-    """A matrix of floats, as it was given; a sparse one stays sparse."""
+    """Return a matrix as exact floats; a sparse one stays sparse."""
     if not hasattr(A, "tocsr"):
         return exact_floats(A, name)
     rows = without_repeats(as_csr(A))
@@ -95,7 +95,7 @@ def _matrix(A: Any, name: str) -> Any:
 
 
 def _bounds(bounds: Any, n: int) -> tuple[Vector, Vector]:
-    """Lower and upper bounds from one pair for all variables, or from one pair for each."""
+    """Return lower and upper bounds from one pair for all variables, or from one pair for each."""
     if bounds is None or np.size(bounds) == 0:
         return np.zeros(n), np.full(n, np.inf)
     table = np.array(bounds, dtype=object)

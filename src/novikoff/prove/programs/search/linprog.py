@@ -1,8 +1,8 @@
 """Linear programs: SciPy's calling convention, and a proof with every answer.
 
-HiGHS finds a basis in floats, or the perceptron a point, and whole numbers prove what it says of the program as it was
-given, or go on from there until something is proved. Nothing is called proved that the independent check in
-`programs.check` does not confirm.
+HiGHS finds a basis in floats, or the perceptron a point; integer arithmetic proves the answer for the program as given,
+or continues from there until something is proved. Only what the independent check in `programs.check` confirms is
+called proved.
 """
 
 from collections.abc import Callable
@@ -23,7 +23,7 @@ from novikoff.prove.separable.search.highs import Guess, solved_in_floats
 from novikoff.prove.separable.search.simplex import Decision, SingularError, WholeProgram, decided_from
 
 DEFAULTS = {"tolerance": 1e-8, "time_limit": 60.0}
-# Entries of a matrix that become whole numbers, or are multiplied by some, in a second.
+# Matrix entries that are converted to integers, or multiplied by them, per second.
 ENTRIES_PER_SECOND = 500_000
 
 
@@ -38,7 +38,7 @@ class Status(IntEnum):
 
 @dataclass
 class Effort:
-    """What a search may use, what it has used, and what floats believed."""
+    """The time limit of a search, the pivots it has used, and the guess in floats."""
 
     clock: Clock
     guess: Guess | None = None
@@ -59,13 +59,13 @@ def linprog(
 
     Returns SciPy's `OptimizeResult`: `x`, `fun`, `status` (0 optimal, 1 time limit, 2 infeasible, 3 unbounded),
     `message`, `nit` (iterations of the method), `slack`, `con`, marginals in `ineqlin`, `eqlin`, `lower` and `upper`,
-    and besides `pivots` (steps of the simplex method in whole numbers) and the `certificate`: the optimum with its
-    multipliers, a Farkas vector, or a ray, in fractions, whose `check` takes the program again. Matrices may be sparse.
+    and also `pivots` (steps of the simplex method in integers) and the `certificate`: the optimum with its multipliers,
+    a Farkas vector, or a ray, in fractions, whose `check` takes the program again. Matrices may be sparse.
 
-    With `method="highs"` HiGHS finds where to begin, with `method="perceptron"` the rescaled perceptron does, for small
-    programs. The statuses 0, 2 and 3 are proved in exact arithmetic, of the numbers as they were given. When the time
+    With `method="highs"` HiGHS finds a starting basis, with `method="perceptron"` the rescaled perceptron does, for
+    small programs. The statuses 0, 2 and 3 are proved in exact arithmetic, for the numbers as given. If the time limit
     is reached, the status is 1 and `success` is False. A program that rounding has made infeasible is infeasible. In
-    both cases `approximate` has a point and multipliers that obey everything up to `options["tolerance"]` (1e-8,
+    both cases `approximate` has a point and multipliers that satisfy all conditions up to `options["tolerance"]` (1e-8,
     relative to 1 and the limits), if such were found; with status 1 they are also in `x` and `fun`.
     `options["time_limit"]` is in seconds (60).
 
@@ -84,16 +84,16 @@ def linprog(
 
 
 def solved(program: Program, clock: Clock, tolerance: float = DEFAULTS["tolerance"], method: str = "highs") -> Any:
-    """SciPy's result for a program, found before the clock is over."""
+    """Return SciPy's result for a program, within the time limit."""
     effort = Effort(clock)
-    with threadpool_limits(1, user_api="blas"):  # on systems of this size threads cost more than they bring
+    with threadpool_limits(1, user_api="blas"):  # on systems of this size threads cost more than they save
         answer = solve(program, effort, method)
     near = None if answer is not None and answer.x is not None else _nearly_optimal(program, effort)
     return _result(program, answer, near if near is not None and 0 < near.violation <= tolerance else None, effort)
 
 
 def solve(program: Program, effort: Effort, method: str = "highs") -> ProgramCertificate | None:
-    """What the program is, proved; or None if the time limit was reached before."""
+    """Return a proved answer; None if the time limit is reached first."""
     crossed = np.flatnonzero(program.lower > program.upper)
     if crossed.size:
         return _contradictory_bounds(program, int(crossed[0]))
@@ -114,7 +114,7 @@ def solve(program: Program, effort: Effort, method: str = "highs") -> ProgramCer
 
 
 def _whole(program: Program) -> WholeProgram:
-    """The program in whole numbers."""
+    """Return the program in integers."""
     lower = np.concatenate([program.lower, np.full(len(program.b_ub), -np.inf), program.b_eq])
     return WholeProgram(
         WholeRows.of(program.rows, program.limits),
@@ -133,7 +133,7 @@ def _proved(program: Program, found: Decision) -> ProgramCertificate:
 
 
 def _contradictory_bounds(program: Program, j: int) -> ProgramCertificate:
-    """That the lower bound of a variable is above its upper one."""
+    """Return a proof that the lower bound of a variable exceeds its upper one."""
     n, m_ub, m_eq = len(program.c), len(program.b_ub), len(program.b_eq)
     unit = [int(i == j) for i in range(n)]
     both = Multipliers(Ratios([0] * m_ub), Ratios([0] * m_eq), Ratios(unit), Ratios([-v for v in unit]))
@@ -141,7 +141,7 @@ def _contradictory_bounds(program: Program, j: int) -> ProgramCertificate:
 
 
 def _completed(program: Program, rows: Ratios, target: Vector) -> Multipliers:
-    """Multipliers of the rows, with those of the bounds that take what is missing to the target."""
+    """Complete multipliers of the rows with those of the bounds, so that they combine to the target."""
     columns = WholeRows.of(program.rows.T.tocsr(), target, most=0)
     least = min(columns.exponents, default=0)
     pairs = zip(columns.excesses(rows).tolist(), columns.exponents, strict=True)
@@ -164,7 +164,7 @@ METHODS: dict[str, Callable[[Program, Clock], Guess | None]] = {
 
 
 def _nearly_optimal(program: Program, effort: Effort) -> ProgramCertificate | None:
-    """What floats believe to be an optimum, and by how much it fails; unless that takes too long to say."""
+    """Return the optimum found in floats, with its violation; None if that would take too long."""
     guess = effort.guess
     if guess is None or not guess.is_optimal or not np.isfinite([*guess.x, *guess.y]).all():
         return None
@@ -221,7 +221,7 @@ def _result(
 
 
 def _residuals(program: Program, x: Ratios) -> tuple[Vector, Vector, Vector, Vector]:
-    """What is left to every limit and bound; infinite where there is none."""
+    """Return the slack to every limit and bound; infinite where there is none."""
     rows, m_ub = WholeRows.of(program.rows, program.limits, most=0), len(program.b_ub)
     pairs = zip(rows.excesses(x).tolist(), rows.exponents, strict=True)
     left = np.array([nearest(-value, x.denominator << -exponent) for value, exponent in pairs])

@@ -1,11 +1,11 @@
 """Separation is a linear program, and a linear program is a separation: the third note's two remarks, made precise.
 
 So the perceptron solves linear programs: every question "is there a point that costs less than v?" is a separation.
-With unknown weights (x, t), every constraint is an example that must lie on its side of a plane through the origin, and
-so is c.x < v. The rescaled perceptron answers with a plane, which is a point x/t, or with examples that cancel, whose
-weights are the multipliers that prove a bound of the cost. Question by question the two come together. Limits are
-relaxed by a little first, because a program need not have a point that obeys them strictly. Which constraints are tight
-then says where to begin in whole numbers.
+With unknown weights (x, t), every constraint is an example to classify by a hyperplane through the origin, and so is
+c.x < v. The rescaled perceptron answers with a hyperplane, which is a point x/t, or with examples that cancel, whose
+weights are the multipliers that prove a bound of the cost. Each question narrows the gap. Limits are relaxed
+slightly first, because a program need not have a strictly feasible point. The tight constraints then give a starting
+basis for the integer simplex method.
 """
 
 import math
@@ -35,12 +35,12 @@ class LinearProgram(NamedTuple):
 
 
 def separation_as_program(X: Any, y: ArrayLike, fit_intercept: bool = True) -> LinearProgram:
-    """The program whose optimum is -1 if a plane separates the examples strictly, and 0 if none does.
+    """Return the program whose optimum is -1 if a hyperplane separates the examples strictly, and 0 if none does.
 
-    The note's own program asks for y (<w, x> + b) >= 0, and w = 0, b = 0 solves it for any examples. Here the
-    least score t is made large instead: maximise t where y (<w, x> + b) >= t for all examples and t <= 1. Zero weights
-    have t = 0, and a plane with a positive least score can be scaled to t = 1. The variables are w, then b if there is
-    an intercept, then t.
+    The note's own program requires y (<w, x> + b) >= 0, and w = 0, b = 0 solves it for any examples. Here the least
+    score t is maximised instead, where y (<w, x> + b) >= t for all examples and t <= 1. Zero weights have t = 0, and a
+    hyperplane with a positive least score can be scaled to t = 1. The variables are w, then b if there is an intercept,
+    then t.
 
     >>> from novikoff.prove.programs.search.linprog import linprog
     >>> linprog(*separation_as_program([[0.0], [1.0], [3.0]], [-1, -1, 1])).fun
@@ -61,10 +61,10 @@ def separation_as_program(X: Any, y: ArrayLike, fit_intercept: bool = True) -> L
 
 @dataclass(frozen=True, eq=False)
 class Separation:
-    """Examples in `X` with labels in `y`; a plane through the origin separates them if and only if the program has a
-    point that obeys its inequalities strictly and costs less than the value asked for.
+    """Examples in `X` with labels in `y`; a hyperplane through the origin separates them if and only if the program has
+    a strictly feasible point that costs less than the given value.
 
-    `point` takes the plane's weights to that point, and `weights` goes the other way.
+    `point` maps the hyperplane's weights to that point, and `weights` inverts it.
     """
 
     X: Vector
@@ -73,7 +73,7 @@ class Separation:
     directions: Vector
 
     def point(self, weights: ArrayLike) -> Vector:
-        """The point of the program that a separating plane stands for."""
+        """Return the point of the program that corresponds to a separating hyperplane."""
         *v, t = np.asarray(weights, dtype=np.float64)
         if t <= 0:
             raise ValueError(f"the last weight is {t}; a plane that separates these examples has a positive one")
@@ -81,7 +81,7 @@ class Separation:
         return found
 
     def weights(self, point: ArrayLike) -> Vector:
-        """The plane that a point of the program stands for."""
+        """Return the weights of the hyperplane that corresponds to a point of the program."""
         v = np.linalg.lstsq(self.directions, np.asarray(point, dtype=np.float64) - self.start, rcond=None)[0]
         return np.append(v, 1.0)
 
@@ -96,14 +96,14 @@ def program_as_separation(
     *,
     value: float | None = None,
 ) -> Separation:
-    """The examples that a plane through the origin separates if and only if some x obeys the program strictly.
+    """Return examples that a hyperplane through the origin separates if and only if some x is strictly feasible.
 
     With unknown weights (x, t), the inequality a.x < b is the example (a, -b) on the negative side, a lower bound
     x_j > l is (e_j, -l) on the positive one, c.x < value is (c, -value) on the negative one, and (0, 1) on the positive
-    one says t > 0. Equations are solved first: x = start + directions v, with v in place of x. Without a value
-    only the constraints are asked for. Bisection over the value, with a perceptron to separate, finds the optimum of
-    any program that has a strict point; a program without one, such as 0 <= x <= 0, is no separation, and
-    `linprog(method="perceptron")` relaxes its limits by a little.
+    one means t > 0. Equations are solved first: x = start + directions v, with v in place of x. Without a value
+    only the constraints count. Bisection over the value, with a perceptron to separate, finds the optimum of any
+    program with a strictly feasible point; a program without one, such as 0 <= x <= 0, is not a separation, and
+    `linprog(method="perceptron")` relaxes its limits slightly.
 
     >>> problem = program_as_separation([-1.0], A_ub=[[2.0]], b_ub=[6.0], value=-2.5)
     >>> problem.X.tolist(), problem.y.tolist()
@@ -126,7 +126,7 @@ def program_as_separation(
 
 
 def _solve_equations(A: Vector, b: Vector) -> tuple[Vector, Vector]:
-    """Some solution, and a basis of the directions in which one may leave it."""
+    """Return a solution, and a basis of the null space."""
     from scipy.linalg import null_space
 
     n = A.shape[1]
@@ -142,17 +142,17 @@ def _solve_equations(A: Vector, b: Vector) -> tuple[Vector, Vector]:
 # Limits are relaxed by this, relative to 1 and themselves, and v is found up to this.
 RELAXED = 2.0**-24
 PRECISION = 1e-6
-# How far v falls, by powers of this, before the program is believed to be unbounded.
+# How far v falls, by powers of this, before the program is assumed to be unbounded.
 FALL, MOST_FALL = 32.0, 1e12
-# Where in the interval the next v is: multipliers often are the best ones, so that it is not far above what they prove.
+# Where in the interval the next v is: close to the proved bound, as multipliers are often the best ones.
 AIM = 1 / 16
 MOST_QUESTIONS = 100
-# What has a multiplier is this much less likely to be in the basis.
+# The factor by which a multiplier makes a variable less likely to be in the basis.
 HELD = 1e-6
 
 
 class _Answer(NamedTuple):
-    """A point, or multipliers of the rows of `_examples` that rule one out; and the steps that it took."""
+    """A point, or multipliers of the rows of `_examples` that rule one out; and the number of steps."""
 
     point: Vector | None
     weights: Vector | None
@@ -160,7 +160,7 @@ class _Answer(NamedTuple):
 
 
 def guess_of_perceptron(program: Program, clock: Clock) -> Guess | None:
-    """A basis, a point and multipliers, found by separations; None if there is no point, or no time."""
+    """Return a basis, a point and multipliers, found by separations; None if there is no point, or no time."""
     examples = _examples(program)
     found = _separated(examples, len(program.c), clock)
     steps, best, weights = found.steps, found.point, found.weights
@@ -183,7 +183,7 @@ def guess_of_perceptron(program: Program, clock: Clock) -> Guess | None:
 
 
 def _examples(program: Program) -> Vector:
-    """One row for each inequality, two for each equation, then the bounds, then t > 0: all must be positive."""
+    """Return a row for each inequality, two for each equation, then the bounds, then t > 0: all must be positive."""
     A, A_eq, n = program.A_ub.toarray(), program.A_eq.toarray(), len(program.c)
     low, high = np.flatnonzero(np.isfinite(program.lower)), np.flatnonzero(np.isfinite(program.upper))
     sides = [
@@ -214,7 +214,7 @@ def _as_vector(combination: Combination | None, size: int) -> Vector | None:
 
 
 def _guess(program: Program, x: Vector | None, weights: Vector | None, steps: int) -> Guess:
-    """The basis of variables that are far from their bounds and have no multiplier, as far as they are independent."""
+    """Return a basis of independent variables, preferably far from their bounds and without a multiplier."""
     from scipy.linalg import qr
 
     m_ub, m_eq, n = len(program.b_ub), len(program.b_eq), len(program.c)
