@@ -1,7 +1,7 @@
-"""How many mistakes at most: on data that a plane separates, and on data that none need separate.
+"""Upper bounds on mistakes: on separable data, and on data that need not be separable.
 
 Block (1962) and Novikoff (1962): at most (R/gamma)^2. Freund and Schapire (1999, Theorem 2) need no separator. Take any
-unit vector u and any gamma > 0, and let d_i = max(0, gamma - y_i <u, x_i>) be what example i lacks of the margin gamma,
+unit vector u and any gamma > 0, and let d_i = max(0, gamma - y_i <u, x_i>) be the shortfall of example i from gamma,
 D = sqrt(sum d_i^2). In T passes over the examples, in any order, a perceptron makes at most ((R + sqrt(T) D)/gamma)^2
 mistakes: every mistake makes progress gamma - d_i, and Cauchy and Schwarz bound the sum of the d_i over k mistakes by
 sqrt(k T) D.
@@ -9,16 +9,16 @@ sqrt(k T) D.
 With v = u/gamma, z_i = y_i x_i and xi_i = max(0, 1 - <z_i, v>) that is f(v)^2, with f(v) = R ||v|| + sqrt(T) ||xi||: a
 convex function, so the best u and gamma can be found. Both norms are suprema of linear functions, and exchanging
 minimum and maximum gives the dual: the smallest f is the largest sum of a over all a >= 0 with ||a|| <= sqrt(T) and
-||sum a_i z_i|| <= R. Every such a proves that no u and gamma promise less:
+||sum a_i z_i|| <= R. Every such a proves that no u and gamma give less:
 f(v) >= R ||v|| + sum a_i (1 - <z_i, v>) >= sum a_i.
 
 Their proof is a hypothetical projection. Give example i a coordinate of its own, with the value Delta: (x_i, Delta
 e_i), in d + m dimensions for m examples. In one pass a perceptron makes the same mistakes there as on the x_i: the
-coordinates of two examples do not meet, so no score changes. But there the examples are separable. The vector (u,
+new coordinates are disjoint, so no score changes. But there the examples are separable. The vector (u,
 y_1 d_1/Delta, y_2 d_2/Delta, ...) has a product of at least gamma with every y_i (x_i, Delta e_i), and the length Z =
-sqrt(1 + D^2/Delta^2). So the margin is gamma/Z, the longest example has R^2 + Delta^2, and Novikoff's theorem says
+sqrt(1 + D^2/Delta^2). So the margin is gamma/Z, the squared radius R^2 + Delta^2, and Novikoff's theorem gives
 k <= (R^2 + Delta^2)(1 + D^2/Delta^2)/gamma^2. That is smallest, ((R + D)/gamma)^2, for Delta = sqrt(R D). In T passes
-every visit is an example of its own: T m coordinates, and sqrt(T) D in the place of D.
+every visit is an example of its own: T m coordinates, and sqrt(T) D in place of D.
 """
 
 import math
@@ -45,20 +45,20 @@ def mistake_bound(
     lead: float | Fraction = 0,
     delay: float | Fraction = 0,
 ) -> int:
-    """The most mistakes that a perceptron can make: the whole part of (R/gamma)^2, computed exactly.
+    """Return the most mistakes that a perceptron can make: the integer part of (R/gamma)^2, computed exactly.
 
     Block (1962), Novikoff (1962). It does not depend on the number of examples, their dimension, or their order. For
     more than two classes it is 2 (R/gamma)^2, with the margin of `multiclass_margins`: Kesler's construction turns a
     mistake into one on a vector of length sqrt(2) ||x||.
 
-    With a `lead` of tau an example is also added if it is right by no more than tau R^2, or 2 tau R^2 ahead of the best
-    other class: then there are at most (1 + 2 tau) times as many updates, mistakes and narrow ones together.
+    With a `lead` of tau an example is also added if it is correct by no more than tau R^2, or 2 tau R^2 ahead of the
+    best other class: then there are at most (1 + 2 tau) times as many updates, mistakes and narrow ones together.
 
-    If labels come late, and an example is added if the answer that was served was wrong, it is
-    (1 + 2 `delay`) (R/gamma)^2, where the delay is the number of mistakes learned between serving and learning, in the
-    mean over the mistakes. With both it is 1 + 2 `lead` + 2 `delay`.
+    If labels are delayed, and an example is added if the served prediction was wrong, the factor is 1 + 2 `delay`,
+    where the delay is the mean, over the mistakes, of the number of mistakes learned between serving and learning. With
+    both it is 1 + 2 `lead` + 2 `delay`.
 
-    A radius that is too large or a margin that is too small keeps it true; `radius` and `margins` err to that side.
+    The bound stays valid if the radius is too large or the margin too small; `radius` and `margins` err on that side.
 
     >>> mistake_bound(5.0, 1.5)
     11
@@ -102,13 +102,13 @@ Floats = NDArray[np.float64]
 class FreundSchapireBound:
     """The most mistakes that a perceptron can make in `passes` passes over the data, separable or not.
 
-    `value` is ((R + sqrt(T) D)/gamma)^2, rounded up, and `bound` its whole part. `separator` (of unit length in the
-    folded space), `margin` gamma and `deviation` D are what it was computed with, `radius` is R. No unit vector and
-    gamma give less than `lower`; after a search the two are close, and `gap` says how close. For a plane that was
-    given `lower` is as true, but there is no search, and it may be far below.
+    `value` is ((R + sqrt(T) D)/gamma)^2, rounded up, and `bound` its integer part. It was computed with `separator` (of
+    unit length in the folded space), `margin` gamma and `deviation` D; `radius` is R. No unit vector and gamma give
+    less than `lower`; after a search the two are close, by `gap`. For a given hyperplane `lower` holds, too, but it may
+    be far below.
 
-    When the best is gamma without limit, every example may be a mistake in every pass: `value` is T times their
-    number, `separator` is None, and `margin` and `deviation` are infinite.
+    If the best gamma is infinite, every example may be a mistake in every pass: `value` is T times their number,
+    `separator` is None, and `margin` and `deviation` are infinite.
     """
 
     bound: int
@@ -122,12 +122,12 @@ class FreundSchapireBound:
 
     @property
     def gap(self) -> float:
-        """How far `value` may be from the smallest there is, relatively."""
+        """How far `value` may be from the minimum, relatively."""
         return (self.value - self.lower) / self.value
 
     @property
     def promise(self) -> str:
-        """What it says of a perceptron, in words."""
+        """The bound, in words."""
         return f"at most {counted(self.bound, 'mistake')} in {counted(self.passes, 'pass', 'passes')}"
 
     @property
@@ -158,8 +158,8 @@ class FreundSchapireBound:
 class ScaledPoints:
     """The points z_i = y_i (x_i, 1) as the rows of Z, dense or CSR, all divided by 2^exponent so that R is about 1.
 
-    f does not notice that, and nothing overflows. It and its dual are computed here, for any v and any a. `lowest` is a
-    number not above the exact R, `radius` one not below.
+    The scaling does not change f, and prevents overflow. f and its dual are computed here, for any v and any a.
+    `lowest` is at most the exact R, `radius` at least.
     """
 
     Z: Any
@@ -195,7 +195,7 @@ class ScaledPoints:
         return math.sqrt(self.passes)
 
     def folded(self, separator: Separator, margin: float | None) -> Floats:
-        """v = u/gamma, for the best gamma if none is given."""
+        """Return v = u/gamma, for the best gamma if none is given."""
         if len(separator.weights) != self.Z.shape[1] - self.fit_intercept:
             columns = self.Z.shape[1] - self.fit_intercept
             raise ValueError(f"the separator is for rows of {len(separator.weights)} numbers, but X has {columns}")
@@ -212,11 +212,11 @@ class ScaledPoints:
         return u * math.ldexp(1 / fraction, self.exponent - exponent)
 
     def slack(self, products: Floats) -> Floats:
-        """xi, from the products <z, v>."""
+        """Return xi, from the products <z, v>."""
         return np.maximum(1.0 - products, 0.0)
 
     def best_length(self, products: Floats, length: float) -> float:
-        """The t >= 0 with the smallest f(t v), where the slope in t changes its sign; from <z, v> and ||v||."""
+        """Return the t >= 0 with the smallest f(t v), where the slope changes sign; from <z, v> and ||v||."""
 
         def slope(t: float) -> float:
             xi = self.slack(t * products)
@@ -235,9 +235,9 @@ class ScaledPoints:
         return float(brentq(slope, 0.0, high, xtol=1e-14 * high, rtol=1e-14))
 
     def total(self, weights: Floats) -> Floats:
-        """The sum of all points, each times its weight.
+        """Return the weighted sum of all points.
 
-        Block by block, because the rounding of a sum grows with its number of terms; see `_reach`.
+        Block by block, because the rounding error of a sum grows with its number of terms; see `_reach`.
         """
         total = np.zeros(self.Z.shape[1])
         for at in range(0, len(weights), self._block):
@@ -249,11 +249,11 @@ class ScaledPoints:
         return max(1024, math.isqrt(self.Z.shape[0]))
 
     def at_most(self, v: Floats) -> tuple[float, float]:
-        """A number not below f(v), and one not below ||xi||.
+        """Return a number not below f(v), and one not below ||xi||.
 
         A product of m terms, summed in any order, is off by at most m u sum |z_ij v_j| <= m u R ||v|| to
-        first order (u the unit roundoff); m + 8 also pays for the second order, for the subtraction from 1 and for
-        what underflows. So each xi_i is raised by that. Lengths are off by a few u, because `fsum` adds exactly.
+        first order (u the unit roundoff); m + 8 also covers the second order, the subtraction from 1 and underflow. So
+        each xi_i is raised by that. Lengths are off by a few u, because `fsum` adds exactly.
         """
         length = length_of(v) * (1 + 8 * UNIT_ROUNDOFF)
         error = (self.terms + 8) * UNIT_ROUNDOFF * (1 + self.radius * length)
@@ -261,23 +261,23 @@ class ScaledPoints:
         return up(up(self.radius * length) + up(up(up(self.root)) * missing)), missing
 
     def at_least(self, a: Floats) -> float:
-        """A number not above any f(v), from weights a >= 0 that are not all 0, scaled to be feasible in the dual."""
+        """Return a lower bound of f, from weights a >= 0 that are not all 0, scaled to be feasible in the dual."""
         reach = self._reach(a)
         scale = min(self.root / length_of(a), self.lowest / reach if reach else math.inf)
         return math.fsum(a) * scale * (1 - 16 * UNIT_ROUNDOFF)
 
     def _reach(self, a: Floats) -> float:
-        """A number not below ||sum a_i z_i||.
+        """Return a number not below ||sum a_i z_i||.
 
         The computed sum is off by at most m u sum a_i ||z_i|| <= m u R sum a_i, where m is the length of a block plus
-        the number of blocks; m + 8 pays for the rest.
+        the number of blocks; m + 8 covers the rest.
         """
         m = self._block + a.size // self._block + 8
         return length_of(self.total(a)) * (1 + 8 * UNIT_ROUNDOFF) + m * UNIT_ROUNDOFF * self.radius * math.fsum(a)
 
     @property
     def nothing_helps(self) -> bool:
-        """Whether v = 0 is certainly the best: weights sqrt(T/n) are feasible in the dual, and their sum is f(0)."""
+        """Whether v = 0 is provably optimal: weights sqrt(T/n) are feasible in the dual, and their sum is f(0)."""
         n = self.Z.shape[0]
         return self.root * self._reach(np.ones(n)) * (1 + 8 * UNIT_ROUNDOFF) <= math.sqrt(n) * self.lowest
 
@@ -308,7 +308,7 @@ class Lifted:
     """Examples with a coordinate for every visit, which `separator` separates with the margin gamma/Z.
 
     `X` is sparse, with the visits of the first pass first, and `y` has their labels. `delta` is the value of the new
-    coordinates, 0 if nothing lacks the margin; `stretch` is Z.
+    coordinates, 0 if all examples have the margin; `stretch` is Z.
     """
 
     X: Any
@@ -320,7 +320,7 @@ class Lifted:
     fit_intercept: bool
 
     def steps(self, mistake_rows: ArrayLike, mistakes_per_pass: ArrayLike | None = None) -> Steps:
-        """The steps of a run, from the rows of its mistakes in order, and how many each pass made if there are more."""
+        """Return the steps of a run from the rows of its mistakes in order, and their number per pass if several."""
         rows = np.asarray(mistake_rows, dtype=np.int64)
         counts = np.array([len(rows)]) if mistakes_per_pass is None else np.asarray(mistakes_per_pass, dtype=np.int64)
         if len(counts) > self.passes or counts.sum() != len(rows):
@@ -335,9 +335,9 @@ class Lifted:
 def lift_inseparable(
     X: Any, y: ArrayLike, separator: Separator, margin: float, *, passes: int = 1, fit_intercept: bool = True
 ) -> Lifted:
-    """Examples in the space in which they are separable, for any plane and any margin that one would have liked.
+    """Lift examples to a space in which they are separable, for any hyperplane and any desired margin.
 
-    XOR, with the plane x = 1/2 and the margin 1/4, in one pass:
+    XOR, with the line x = 1/2 and the margin 1/4, in one pass:
 
     >>> from novikoff import follow_proof, freund_schapire_bound, lift_inseparable
     >>> X, y = [[0, 0], [1, 1], [0, 1], [1, 0]], [1, 1, -1, -1]

@@ -2,9 +2,9 @@
 
 Let u be a unit vector that separates with margin gamma, and w_k the sum of the vectors z that k mistakes added. Each
 had a score <w, z> that was not positive and a length of at most R, so it added at most S = R^2 to ||w||^2. (A learner
-that asks for more than a positive score may have added vectors whose score was as large as their loss; then S = R^2 + 2
-max loss. With a lead tau the score was at most tau R^2, and S = (1 + 2 tau) R^2.) The notes prove the theorem three
-times over, and all three are followed here:
+that requires more than a positive score may have added vectors whose score was as large as their loss; then S = R^2 + 2
+max loss. With a lead tau the score was at most tau R^2, and S = (1 + 2 tau) R^2.) The notes prove the theorem in three
+ways, and all three are followed here:
 
 - *Progress and length* (second, fifth note): <w_k, u> >= k gamma, because every mistake adds at least gamma; and
   ||w_k|| <= sqrt(k S). Cauchy and Schwarz say <w_k, u> <= ||w_k||, so k gamma <= sqrt(k S).
@@ -13,10 +13,10 @@ times over, and all three are followed here:
 - *The distance* (third note): alpha_k = ||w_k - (S/gamma) u||^2 starts at S^2/gamma^2, falls by at least S with every
   mistake, and cannot become negative.
 
-Everything is a matter of products <w, z>, <z, z> and <u, z>, which are whole numbers in some unit: no root is taken and
-nothing is rounded before the comparisons are made. One thing rounding can do: a learner in float64 may count a mistake
-whose exact score is positive, though by less than the rounding of a score. Such an *excess* is measured exactly and
-granted. The products of a kernel are rounded floats to begin with, and the proof then says float64.
+Everything is computed from products <w, z>, <z, z> and <u, z>, which are integers in some unit: no root is taken and
+nothing is rounded before the comparisons. But a learner in float64 may count a mistake whose exact score is positive,
+by less than the rounding error of a score. Such an *excess* is measured exactly and allowed. The products of a kernel
+are rounded floats from the start, and the proof then states float64.
 """
 
 import math
@@ -49,14 +49,14 @@ class FollowedProof:
     Arrays over the steps: `score_before` <w_k, z> and `score_after` <w_k+1, z>, which is larger by ||z||^2: the step in
     the right direction.
 
-    Truths: `was_mistake` (the score before was not positive, or not above loss or lead; up to the rounding of a score),
+    Booleans: `was_mistake` (the score before was not positive, or not above loss or lead; up to rounding),
     `progress_held`, `length_held`, `cosine_held` (at most 1: Cauchy and Schwarz; and above its floor), `distance_held`
     (it fell by at least S), `step_held` (the score rose).
 
     `step_square` is S, the most that a mistake can add to ||w||^2: R^2, plus twice the largest loss and 2 `lead` R^2.
-    At most `bound` mistakes can be made, the whole part of S/gamma^2. `arithmetic` is "exact", or "float64" where the
-    products were rounded before they came here. `near_ties` counts the steps whose exact score was above what a mistake
-    may have, by less than float64 can tell: their excess was granted."""
+    At most `bound` mistakes can be made, the integer part of S/gamma^2. `arithmetic` is "exact", or "float64" if the
+    products were rounded beforehand. `near_ties` counts the steps whose exact score was above that of a mistake, by
+    less than float64 resolves: their excess was allowed."""
 
     margin: float
     radius: float
@@ -86,7 +86,7 @@ class FollowedProof:
 
     @property
     def asks_for_more(self) -> bool:
-        """Whether the learner asked for more than a positive score, so that S is more than R^2."""
+        """Whether the learner required more than a positive score, so that S exceeds R^2."""
         return self.has_loss or self.lead > 0
 
     @property
@@ -122,7 +122,7 @@ class FollowedProof:
         return "Not every inequality held."
 
     def worth_showing(self, few: int = 12) -> list[int]:
-        """A few steps from 0 to the last: all of up to a dozen, else powers of two."""
+        """Return a few steps from 0 to the last: all if there are up to a dozen, else powers of two."""
         last = len(self.made) - 1
         if last <= few:
             return list(range(last + 1))
@@ -152,12 +152,12 @@ class FollowedProof:
 def follow_proof(steps: Steps, separator: Any) -> FollowedProof:
     """Follow the three proofs of Block's and Novikoff's theorem along the steps of a run that started from zero.
 
-    `separator` is any plane that separates; the proof works for each, and the bound is best for the widest. It is a
-    `Separator`; for many classes the planes of a certificate; in feature space a number for every row, such as
-    `certificate.coefficients`; where features have names, a mapping from these to numbers.
+    `separator` is any separating hyperplane; the bound is best for the one with the largest margin. It is a
+    `Separator`; for many classes the hyperplanes of a certificate; in feature space a number for every row, such as
+    `certificate.coefficients`; for named features, a mapping from names to numbers.
 
-    The last weights of a run without mistakes separate if a tie is a mistake (`tie="mistake"`), or with a lead or a
-    cost. Otherwise a score of 0 may have been broken in favour of the example: it is no mistake, and not separated.
+    The last weights after an epoch without mistakes separate if ties count as mistakes (`tie="mistake"`), or with a
+    lead or a cost. Otherwise a score of 0 may have counted as correct, though it is not separated.
 
     >>> from novikoff import Separator, Steps
     >>> X = [[-1, 2], [1, 0], [1, 1], [-1, 0], [-1, -2], [1, -1]]
@@ -178,7 +178,7 @@ def follow_proof(steps: Steps, separator: Any) -> FollowedProof:
             f"the separator does not separate: {steps.vectors.called(place)} is not strictly on the correct side, as "
             f"the proof needs every example to be{tie if smallest == 0 else ''}"
         )
-    # In whole numbers: scores and squares count units of products, what lies along u counts units of <u, z>.
+    # In integers: scores and squares are in units of products, lengths along u in units of <u, z>.
     walked, unit = steps.walked, steps.walked.rows.unit
     score, square, gain = walked.scores, walked.squares, walked.gains(u)
     ahead = Fraction(steps.lead) * steps.longest
@@ -196,7 +196,7 @@ def follow_proof(steps: Steps, separator: Any) -> FollowedProof:
     fall = 2 * S * gain - gamma * (2 * (score - granted) + square)
     alpha = gamma**2 * w_square - 2 * S * gamma * progress + S**2 * u_square  # times gamma^2
 
-    # In floats, each beside a number of its size, so that none overflows before it must.
+    # In floats, each divided by a number of its size, to avoid overflow.
     margin, root = root_down(Fraction(gamma) ** 2 / u_square * unit), fraction_root_up(S * unit)
     bound = Fraction(S) * u_square / gamma**2
     made, first = _floats(k), nearest_float(S * bound * unit)
@@ -232,8 +232,8 @@ def follow_proof(steps: Steps, separator: Any) -> FollowedProof:
 
 
 def _allowed(steps: Steps, ahead: Fraction, growth: Whole, unit: Fraction) -> Whole:
-    """The highest score that a step may have had: its loss and the lead; of a mean of sums of mistakes, what its length
-    leaves."""
+    """Return the highest score that a step may have had: its loss plus the lead; for a mean of sums of mistakes, the
+    one that its growth in length allows."""
     if steps.mistakes is not None:
         return growth * Fraction(1, 2)
     losses = [0] * len(growth) if steps.allowed is None else map(Fraction, steps.allowed)
@@ -241,22 +241,22 @@ def _allowed(steps: Steps, ahead: Fraction, growth: Whole, unit: Fraction) -> Wh
 
 
 def _granted(excess: Whole, doubt: Callable[[int], Fraction]) -> Whole:
-    """What a float64 learner cannot tell from a score that is allowed; 0 of a score that it can."""
+    """Return the excess that a float64 learner cannot detect; 0 for one that it can."""
     return objects(much if much > 0 and much <= doubt(k) else 0 for k, much in enumerate(excess.tolist()))
 
 
 def _summed(values: Whole) -> Whole:
-    """The sums of none, one, two, ... of them."""
+    """Return the cumulative sums, from 0 on."""
     return objects(accumulate(values.tolist(), initial=0))
 
 
 def _plain(value: Fraction) -> Any:
-    """A whole number as one, which is quicker."""
+    """Return a whole fraction as an integer, which is faster."""
     return value.numerator if value.denominator == 1 else value
 
 
 def _floats(values: Whole, over: Fraction = _ONE) -> Floats:
-    """How many times a number the others are; infinite beyond the floats."""
+    """Return the values divided by a number; infinite beyond the range of floats."""
     many, of = over.denominator, over.numerator
     try:
         return np.array([value * many / of for value in values.tolist()], dtype=np.float64)

@@ -1,13 +1,13 @@
-"""The steps of a run: the vectors that its mistakes added, in order, in whole numbers, so that nothing is rounded.
+"""The steps of a run: the vectors that its mistakes added, in order, as integers, so that nothing is rounded.
 
-The proof of the mistake bound never looks at examples. It looks at the vectors z that were added to the weights, each
-of which had a score <w, z> that was not positive (or not above a lead), and at a vector u whose product with each is at
-least gamma:
+The proof of the mistake bound does not use examples. It uses the vectors z that were added to the weights, each of
+which had a score <w, z> that was not positive (or not above a lead), and a vector u whose product with each is at least
+gamma:
 
 - two classes: z = y x, with the bias folded in;
-- many classes: Kesler's vectors, x in the place of its class and -x in that of the class taken instead;
+- many classes: Kesler's vectors, x in the block of its class and -x in that of the predicted class;
 - a kernel: z lies in feature space, and only products of two such vectors are known;
-- sequences, and any other structure: the features of gold minus those of the guess;
+- sequences and other structures: the features of gold minus those of the guess;
 - features by name, one example at a time: any of these, as mappings from names to numbers.
 """
 
@@ -33,7 +33,7 @@ from novikoff.prove.separable.products import smallest_product, whole_matrix
 
 Floats = NDArray[np.float64]
 
-# What may be missing where products are rounded floats, relative to the numbers compared.
+# The tolerance if products are rounded floats, relative to the numbers compared.
 FLOAT64 = 1e-9
 
 
@@ -41,9 +41,9 @@ WholeVector = Mapping[int, int]
 
 
 class WholeVectors(NamedTuple):
-    """Vectors to take products with, and the same vectors as they are added to w, by what is not 0 in them.
+    """Vectors for products, and the same vectors as added to w, by their nonzero entries.
 
-    A product of two of them counts `unit`s, and one with a whole vector `along`s.
+    A product of two of them is in units of `unit`, one with an integer vector in units of `along`.
     """
 
     rows: Sequence[WholeVector]
@@ -54,10 +54,10 @@ class WholeVectors(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ExampleVectors:
-    """Vectors, `per_row` of them for every row, perhaps with names for columns.
+    """Vectors, `per_row` of them for every row, optionally with names for columns.
 
-    In feature space only the products of two of them are known. Then a separator and the weights are combinations of
-    the vectors, with a number for each, and the `points` are the rows of all products.
+    In feature space only their inner products are known. Then a separator and the weights are combinations of the
+    vectors, with a number for each, and the `points` are the rows of the Gram matrix.
     """
 
     points: Points
@@ -75,14 +75,14 @@ class ExampleVectors:
 
     @property
     def slack(self) -> Fraction:
-        """What may be missing, relative to the numbers compared."""
+        """The tolerance, relative to the numbers compared."""
         return Fraction(FLOAT64 if self.in_feature_space else 0)
 
     def called(self, place: int) -> str:
         return f"row {place // self.per_row}" if self.names is None else f"the vector of mistake {place + 1}"
 
     def rows(self, which: NDArray[np.int64]) -> WholeVectors:
-        """Some of the vectors."""
+        """Return some of the vectors."""
         matrix, exponent = whole_matrix(self.points, which)
         found, along = [matrix.row(i) for i in range(matrix.n_rows)], power_of_two(exponent)
         if self.in_feature_space:
@@ -97,25 +97,25 @@ class ExampleVectors:
         return radius_square(self.points.rows, fit_intercept=self.points.constant == 1.0)
 
     def smallest(self, u: Sequence[int]) -> tuple[Fraction, int]:
-        """The smallest product with u, and the vector that has it."""
+        """Return the smallest product with u, and the index of its vector."""
         return smallest_product(self.points, u[: self.points.dimension])
 
     def square(self, u: Sequence[int]) -> Fraction:
-        """||u||^2."""
+        """Return ||u||^2."""
         if not self.in_feature_space:
             return Fraction(sum(map(mul, u, u)))
         matrix, exponent = whole_matrix(self.points, np.arange(self.n_points))
         return sum(map(mul, u, matrix.times(u).tolist())) * power_of_two(exponent)
 
     def doubt(self, k: int) -> float:
-        """How far from 0 a float64 learner may see a score after k mistakes, as a multiple of the largest ||z||^2.
+        """Return the error of a score in float64 after k mistakes, as a multiple of the largest ||z||^2.
 
         A sum of n products is off by n u ||w|| ||z||, each of k additions to w by u ||w||, and ||w|| <= sqrt(k) R.
         """
         return FLOAT64 * k if self.in_feature_space else 4 * UNIT_ROUNDOFF * (self.points.widest + 2 + k) * math.sqrt(k)
 
     def vector(self, separator: Any) -> list[int]:
-        """A separator in whole numbers; what it has in columns that no vector has counts in its length."""
+        """Return a separator in integers; columns that no vector has count in its length."""
         n, is_plane = self.points.dimension, isinstance(separator, Separator)
         if self.in_feature_space and (is_plane or isinstance(separator, Mapping) or hasattr(separator, "biases")):
             raise ValueError("in feature space a separator has a number for every row, as certificate.coefficients")
@@ -142,7 +142,7 @@ class ExampleVectors:
 
 
 def _in_whole_numbers(numbers: Any) -> list[int]:
-    """A vector of the same direction, in whole numbers."""
+    """Return a vector of the same direction, in integers."""
     given = list(np.asarray(numbers).ravel()) if isinstance(numbers, np.ndarray) else list(numbers)
     if all(isinstance(value, int | np.integer) for value in given):
         u = [int(value) for value in given]
@@ -159,7 +159,7 @@ Whole = NDArray[np.object_]
 
 @dataclass(frozen=True, eq=False)
 class Walked:
-    """For every step <w, z> before it and ||z||^2, which count `unit`s; and which of the `rows` it added."""
+    """For every step <w, z> before it and ||z||^2, in units of `unit`; and which of the `rows` it added."""
 
     scores: Whole
     squares: Whole
@@ -167,28 +167,28 @@ class Walked:
     rows: WholeVectors
 
     def weights_squares(self) -> Whole:
-        """||w||^2 from the zero vector on, in units."""
+        """Return ||w||^2 from the zero vector on, in units."""
         return objects(accumulate((2 * self.scores + self.squares).tolist(), initial=0))
 
     def gains(self, u: Sequence[int]) -> Whole:
-        """<u, z> for every step, in units of `rows.along`."""
+        """Return <u, z> for every step, in units of `rows.along`."""
         whole = dict(enumerate(u))
         return objects(_product(row, whole) for row in self.rows.rows)[self.which]
 
 
 @dataclass(frozen=True, eq=False)
 class Steps:
-    """What a run added to its weights, from zero weights on, one vector a step.
+    """The vectors that a run added to its weights, from zero weights on, one per step.
 
-    Step number i added the vector `order[i]` of `vectors`. R and gamma are those of the `examples`: of all vectors that
-    the run could have added, or, where these are unknown, of those that it added. A step counts as a mistake if its
-    score is at most `allowed`, which is 0 but for learners that ask for more than a positive score, and then its loss.
-    With a `lead`, a step may have had a score of up to lead R^2; where R is known of the vectors that were added only,
-    `seen_radius` is the R of the learner, which may have seen longer ones.
+    Step i added the vector `order[i]` of `vectors`. R and gamma are those of the `examples`: of all vectors that the
+    run could have added, or, if these are unknown, of those that it added. A step counts as a mistake if its score is
+    at most `allowed`, which is its loss for learners that require more than a positive score, and 0 for others. With a
+    `lead`, a step may have had a score of up to lead R^2; if R is only known for the vectors added, `seen_radius` is
+    the R of the learner, which may have seen longer ones.
 
-    `mistakes` says how many mistakes each step stands for, if it is not one: where several learners go on from common
-    weights and their changes are averaged (iterative parameter mixing), a step is the mean of sums of mistakes, and it
-    stands for the mean of their numbers.
+    `mistakes` is the number of mistakes of each step, if not one: if several learners continue from common weights and
+    their changes are averaged (iterative parameter mixing), a step is the mean of sums of mistakes, and counts as the
+    mean of their numbers.
     """
 
     vectors: ExampleVectors
@@ -222,9 +222,9 @@ class Steps:
         fit_intercept: bool = True,
         lead: float = 0.0,
     ) -> "Steps":
-        """Of a run on a matrix X with labels y: the row of every update, in order, and the lead of the learner.
+        """Return the steps of a run on a matrix X with labels y, from the row of every update, in order, and the lead.
 
-        `Perceptron(record_mistakes=True)` keeps them. With more than two classes, also the class taken instead.
+        `Perceptron(record_mistakes=True)` records the rows. With more than two classes, also pass the predicted ones.
         """
         rows = _row_numbers(mistake_rows, len(np.asarray(y)))
         if guesses is None or len(np.unique(np.asarray(y))) == 2:
@@ -244,7 +244,7 @@ class Steps:
 
     @classmethod
     def of_kernel(cls, K: ArrayLike, y: ArrayLike, mistake_rows: ArrayLike, *, lead: float = 0.0) -> "Steps":
-        """Of a run in the space of a kernel, on two classes; K has the value of the kernel for every two rows."""
+        """Return the steps of a run in the feature space of a kernel, on two classes; K is the kernel matrix."""
         from novikoff.prove.separable.feature_space import symmetric
 
         labels, matrix = signs(y).astype(np.float64), symmetric(np.asarray(K, dtype=np.float64))
@@ -265,12 +265,12 @@ class Steps:
         lead: float = 0.0,
         seen_radius: float = 0.0,
     ) -> "Steps":
-        """Of a run on features by name: the examples that were added, in order, their labels, and the labels taken
-        instead.
+        """Return the steps of a run on named features, from the examples added, in order, their labels, and the labels
+        predicted instead.
 
-        Of two classes the second is +1, and the guesses can be left out. A separator of two classes maps names to
-        numbers, with the bias under `Intercept`; one of more maps pairs of name and label. With a `lead`, say how long
-        the longest example was that the learner had seen (`OnlinePerceptron.radius`).
+        Of two classes the second is +1, and the guesses can be omitted. A separator of two classes maps names to
+        numbers, with the bias under `Intercept`; one of more maps pairs of name and label. With a `lead`, pass the
+        length of the longest example that the learner had seen (`OnlinePerceptron.radius`).
         """
         bias: dict[Any, Any] = {Intercept: 1} if fit_intercept else {}
         folded = [{**as_numbers(x), **bias} for x in examples]
@@ -305,13 +305,14 @@ class Steps:
         part: Callable[[Any, Any], Any] | None = None,
         lead: float = 0.0,
     ) -> "Steps":
-        """Of a run on structures: `features(x, y)`, inputs, gold structures, and the guess of every mistake, in order.
+        """Return the steps of a run on structures, from `features(x, y)`, inputs, gold structures, and the rows and
+        guesses of its mistakes, in order.
 
-        `StructuredPerceptron(record_mistakes=True)` and `SequencePerceptron(record_mistakes=True)` keep rows and
+        `StructuredPerceptron(record_mistakes=True)` and `SequencePerceptron(record_mistakes=True)` record rows and
         guesses. `loss(gold, guess)` is that of cost-augmented learning, and `lead` that of the learner. For a beam,
-        `part(gold, guess)` is what of gold a guess was compared with, such as gold[:len(guess)]. Who can list all
-        structures? So R is the longest of the differences that were added, and gamma the smallest of their leads. A
-        separator maps features to numbers.
+        `part(gold, guess)` is the part of gold that a guess was compared with, such as gold[:len(guess)]. As structures
+        cannot all be listed, R is the length of the longest difference added, and gamma the smallest of their margins.
+        A separator maps features to numbers.
         """
         pairs = [(row, guess) for row, guess in zip(mistake_rows, guesses, strict=True)]
         golds = [ys[row] if part is None else part(ys[row], guess) for row, guess in pairs]
@@ -328,7 +329,7 @@ class Steps:
         lead: float = 0.0,
         seen_radius: float = 0.0,
     ) -> "Steps":
-        """Vectors with names for coordinates."""
+        """Return the steps of vectors with named coordinates."""
         from scipy.sparse import csr_matrix
 
         names: dict[Any, int] = {}
@@ -346,7 +347,7 @@ class Steps:
 
     @cached_property
     def walked(self) -> Walked:
-        """The run once more, in whole numbers."""
+        """The run replayed in integers."""
         distinct, which = np.unique(self.order, return_inverse=True)
         rows = self.vectors.rows(distinct)
         w: dict[int, int] = {}
@@ -371,7 +372,7 @@ class Steps:
 
     @property
     def lengths(self) -> Floats:
-        """||w|| after 0, 1, 2, ... steps; that needs no separator."""
+        """||w|| after 0, 1, 2, ... steps; needs no separator."""
         squares, unit = self.walked.weights_squares(), self.walked.rows.unit
         return np.sqrt([max(nearest_float(square * unit), 0.0) for square in squares.tolist()])
 
@@ -395,7 +396,7 @@ def _difference(gold: Mapping[Any, Any], guess: Mapping[Any, Any]) -> dict[Any, 
 
 
 def objects(values: Iterable[Any]) -> Whole:
-    """Numbers of any size in an array."""
+    """Return numbers of any size in an array."""
     held = list(values)
     found = np.empty(len(held), dtype=object)
     found[:] = held

@@ -1,6 +1,6 @@
-"""The plane and the margin for which the bound of Freund and Schapire (1999) is the smallest.
+"""The hyperplane and the margin that minimise the bound of Freund and Schapire (1999).
 
-It is the plane of some support vector machine with squared slack, which Newton's method finds.
+It is the hyperplane of some support vector machine with squared slack, which Newton's method finds.
 """
 
 import math
@@ -23,13 +23,12 @@ Floats = NDArray[np.float64]
 # The search ends when value and lower are this close, relatively; rounding may end it before.
 GOAL = 1e-10
 
-# Beyond so many numbers the search takes more than a moment.
+# Beyond this many numbers the search is slow.
 SEARCHED_NUMBERS = 200_000
 
-# The search for log(mu) ends here (points have length at most 1): below, Newton's equations are as singular as rounding
-# makes them.
+# The search for log(mu) ends here (points have length at most 1): below, Newton's equations are numerically singular.
 LEAST = math.log(1e-10)
-# In such steps, and not beyond, the other sign is searched for.
+# The step, and the largest log(mu), of the search for a change of sign.
 STRIDE, MOST = 2.0, 100.0
 
 # Newton's equations are solved directly up to this size, and by conjugate gradients above.
@@ -45,11 +44,11 @@ def freund_schapire_bound(
     passes: int = 1,
     fit_intercept: bool = True,
 ) -> FreundSchapireBound:
-    """How many mistakes a perceptron can make in `passes` passes over data that need not be separable.
+    """Bound the mistakes of a perceptron in `passes` passes over data that need not be separable.
 
-    With a separator and a margin: what the theorem says for them. With a separator alone: for its best margin. With
-    neither: for the best plane and margin, which is never more than (R/gamma)^2 on separable data, nor than the
-    number of examples seen. A margin alone is refused: the best plane for one margin is not a convex problem, and
+    With a separator and a margin: the theorem's bound for them. With a separator alone: for its best margin. With
+    neither: for the best hyperplane and margin, which is never more than (R/gamma)^2 on separable data, nor than the
+    number of examples seen. A margin alone is refused: the best hyperplane for one margin is not a convex problem, and
     never better than the best of all.
 
     >>> X, y = [[1.0, 3.0], [2.0, -1.0], [1.0, 0.0], [-2.0, 1.0], [-1.0, -2.0], [0.5, 0.5]], [1, 1, 1, -1, -1, -1]
@@ -74,7 +73,7 @@ def freund_schapire_bound(
 def allowance(
     examples: Examples, certificate: "Certificate | None", *, passes: int = 1, fit_intercept: bool = True
 ) -> FreundSchapireBound | None:
-    """The bound that is left on two classes that no plane is known to separate, where the search is quick."""
+    """Return the bound for two classes that no hyperplane is known to separate, if the search is quick."""
     if certificate is None or certificate.mistake_bound is not None or len(examples.classes) > 2:
         return None
     if certificate.kernel is not None:
@@ -96,10 +95,10 @@ class _Best:
         self.lower = problem.at_least(self.a)
 
     def consider(self, v: Floats, products: Floats, a: Floats) -> None:
-        """Take v at its best length, and a."""
+        """Keep v at its best length, and a, if better."""
         length = float(np.linalg.norm(v))
         if length > 0:
-            # A little longer than best, so that no slack is left that only `at_most` sees: sqrt(T) may be huge.
+            # Slightly longer than best, so that `at_most` adds no slack by rounding up: sqrt(T) may be huge.
             doubt = 2 * (self.problem.terms + 8) * UNIT_ROUNDOFF * (1 + self.problem.radius * length)
             v = v * self.problem.best_length(products - doubt, length)
             value, _ = self.problem.at_most(v)
@@ -114,17 +113,17 @@ class _Best:
 
 
 def _smallest(problem: ScaledPoints) -> tuple[Floats, Floats]:
-    """The v of the smallest f, or nearly, and the a that proves it.
+    """Return the v of the smallest f, or nearly, and the a that proves it.
 
     Where f is smooth its gradient vanishes exactly at the minimum of mu/2 ||v||^2 + 1/2 ||xi||^2, a support vector
     machine with squared slack, for mu = R ||xi|| / (sqrt(T) ||v||). Then xi, suitably scaled, is the solution of the
     dual. The ratio of ||v|| mu to ||xi|| grows with mu, since it is the slope of a convex curve (the least ||xi|| for
-    every ||v||): one number is searched for. f is not smooth at v = 0, where the search starts, and where xi = 0, the
-    plane of the widest margin, which is what `_widen` finds.
+    every ||v||), so the search is for one number. f is not smooth at v = 0, where the search starts, and where xi = 0,
+    at the hyperplane of the largest margin, which `_widen` finds.
     """
     n, d = problem.Z.shape
     if hasattr(problem.Z, "indices") and len(used := np.unique(problem.Z.indices)) < d:
-        v = np.zeros(d)  # and so it stays in the columns that no row has
+        v = np.zeros(d)  # columns that no row has stay 0
         v[used], a = _smallest(replace(problem, Z=problem.Z[:, used]))
         return v, a
     best, ones = _Best(problem), np.ones(n)
@@ -160,7 +159,7 @@ def _smallest(problem: ScaledPoints) -> tuple[Floats, Floats]:
 
 
 def _slope(problem: ScaledPoints, svm: "SquaredSlack", mu: float, ones: Floats, best: _Best) -> float:
-    """log of mu ||v|| sqrt(T) / (R ||xi||) for the v of this mu: negative if mu is too small."""
+    """Return log of mu ||v|| sqrt(T) / (R ||xi||) for the v of this mu: negative if mu is too small."""
     gap = best.gap
     v, products = svm.minimise(mu, ones, gap)
     xi = problem.slack(products)
@@ -168,15 +167,15 @@ def _slope(problem: ScaledPoints, svm: "SquaredSlack", mu: float, ones: Floats, 
     if not xi.any():
         return math.inf
     slope = math.log(mu * np.linalg.norm(v) * problem.root / (problem.radius * np.linalg.norm(xi)))
-    if abs(slope) < 0.01 * gap and best.gap < 0.5 * gap:  # so near to 0 that v was not precise enough for its sign
+    if abs(slope) < 0.01 * gap and best.gap < 0.5 * gap:  # too close to 0 for its sign to be reliable
         return _slope(problem, svm, mu, ones, best)
     return slope
 
 
 def _widen(problem: ScaledPoints, svm: "SquaredSlack", mu: float, best: _Best) -> None:
-    """To the widest margin, by the method of multipliers: raise the target of a row by what it missed, and repeat.
+    """Maximise the margin by the method of multipliers: raise the target of a row by its shortfall, and repeat.
 
-    It ends when it no longer helps, which is soon if some slack is better than none.
+    It stops when this no longer helps, which is soon if some slack is better than none.
     """
     alpha = problem.slack(svm.products) / mu
     idle = 0
@@ -194,8 +193,8 @@ def _widen(problem: ScaledPoints, svm: "SquaredSlack", mu: float, best: _Best) -
 class SquaredSlack:
     """The minimum of mu/2 ||v||^2 + 1/2 ||(targets - Zv)_+||^2, by Newton's method from the last v.
 
-    The function is a quadratic as long as the same rows are active (below their targets), so that a full step that
-    leaves them as they are ends at the minimum.
+    The function is quadratic as long as the same rows are active (below their targets), so that a full step that does
+    not change them ends at the minimum.
     """
 
     def __init__(self, Z: Any) -> None:
@@ -204,7 +203,7 @@ class SquaredSlack:
         self.v, self.products = np.zeros(d), np.zeros(n)
 
     def minimise(self, mu: float, targets: Floats, gap: float) -> tuple[Floats, Floats]:
-        """v and <z, v> for every row, precise enough to make a gap a thousand times smaller."""
+        """Return v and <z, v> for every row, precise enough to make a gap a thousand times smaller."""
         precision = max(1e-3 * gap, 1e-12)
         smallest, idle = math.inf, 0
         for _ in range(100):
@@ -215,7 +214,7 @@ class SquaredSlack:
             if size <= precision * np.linalg.norm(pull):
                 break
             step = self._newton(mu, missing > 0, targets, gradient)
-            # Rounding has the last word: steps this small that bring the gradient no nearer to 0 lead nowhere.
+            # The limit of rounding: steps this small that do not reduce the gradient make no progress.
             lost = np.linalg.norm(step) <= 1e-9 * np.linalg.norm(self.v) and size > 0.5 * smallest
             idle = idle + 1 if lost else 0
             if idle > 3 or not np.isfinite(step).all():
@@ -239,7 +238,7 @@ class SquaredSlack:
         return np.asarray(step, dtype=np.float64)
 
     def _move_along(self, step: Floats, mu: float, targets: Floats) -> None:
-        """Along the step, to its end or to where the function starts to rise."""
+        """Move along the step, to its end or to where the function starts to rise."""
         along = np.asarray(self.Z @ step).ravel()
         missing = targets - self.products
         level, square = mu * float(self.v @ step), mu * float(step @ step)
@@ -253,12 +252,12 @@ class SquaredSlack:
                 middle = (low + high) / 2
                 low, high = (middle, high) if rise(middle) < 0 else (low, middle)
         self.v = self.v + high * step
-        # Afresh, not by adding `along`: the rounding of many steps would pile up in the small slacks.
+        # Recomputed, not by adding `along`: the rounding errors of many steps would accumulate in the small slacks.
         self.products = np.asarray(self.Z @ self.v).ravel()
 
 
 def _solve(products: Floats, mu: float, right: Floats) -> Floats:
-    """(products + mu I) x = right; where rounding has made that indefinite, by its eigenvalues, none below mu."""
+    """Solve (products + mu I) x = right; if rounding made that indefinite, by eigenvalues raised to at least mu."""
     from scipy import linalg
 
     matrix = products + mu * np.eye(len(products))
