@@ -1,4 +1,4 @@
-"""What a verdict on separability means, and what follows from it; keyed by the name of the verdict.
+"""The meaning of a verdict on separability, and its consequences; keyed by the name of the verdict.
 
 Each meaning comes twice: for two classes, which a hyperplane separates, and for many, which weights separate.
 """
@@ -36,7 +36,7 @@ MEANINGS = {
     "UNDECIDED": ("not decided within the time limit and the precision",) * 2,
 }
 
-# What follows for the perceptron, and for logistic regression on the same columns.
+# The consequences for the perceptron, and for logistic regression on the same columns.
 _TIES = "a perceptron that counts ties as mistakes never converges"
 CONSEQUENCES: dict[str, tuple[str, str | None]] = {
     "SEPARABLE": ("the perceptron converges", NOT_FINITE),
@@ -47,32 +47,31 @@ CONSEQUENCES: dict[str, tuple[str, str | None]] = {
 
 
 def of_all_rows(n_rows: int, held_out: int) -> str:
-    """That a certificate is about more rows than were learned; nothing if it is not."""
+    """State that a certificate covers more rows than were learned; empty if it does not."""
     return f" (of all {n_rows:,} rows, {held_out:,} of which were held out)" if held_out else ""
 
 
 def consequence(certificate: Any, run: Any) -> str | None:
-    """What follows from the verdict, and on which rows, if the run has seen fewer; None without a certificate."""
+    """State the consequence of the verdict, and for which rows, if the run saw fewer; None without a certificate."""
     known: str | None = None if certificate is None else certificate.consequence
     return f"on all rows, {known}" if known is not None and run.held_out_rows else known
 
 
 def margin(certificate: Any) -> str | None:
-    """What is known of the margin, and R."""
+    """State what is known of the margin, and R."""
     known = None if certificate is None else certificate.margin_in_words
     return None if known is None else f"{known}; {radius_in_words(certificate.radius)}"
 
 
 def bound(certificate: Any, run: Any) -> str | None:
-    """The mistakes made, against those that the theorem allows, or the margins that they rule out."""
+    """Compare the mistakes made with the theorem's bound, or state the margins that they rule out."""
     if certificate is None or run.weighted:
         return made_rule_out(run)
     return certificate.against_bound(run.mistakes, run.narrow, run.lead) or made_rule_out(run)
 
 
 def weighted(labels: Sequence[str], weights: Sequence[float] | None, bound: int | None) -> str | None:
-    """By what the examples of each class were multiplied, and how many updates the theorem then allows, if it allowed
-    as many as `bound`."""
+    """State the class weights, and how many updates the theorem allows with them, if it allows `bound` without."""
     if weights is None:
         return None
     shown = listed([f"{label} times {number:.3g}" for label, number in zip(labels, weights, strict=True)])
@@ -84,14 +83,14 @@ def weighted(labels: Sequence[str], weights: Sequence[float] | None, bound: int 
 
 
 def allowed(left: Any) -> str | None:
-    """What is left of the theorem where nothing separates, `novikoff.prove.run.bounds.FreundSchapireBound`."""
+    """State the bound for inseparable data, `novikoff.prove.run.bounds.FreundSchapireBound`."""
     if left is None:
         return None
     return f"Freund and Schapire (1999): {left.promise}{f'; {left.projection}' if left.projection else ''}"
 
 
 def in_arithmetic(verdict: str, arithmetic: str) -> str:
-    """A verdict, and whether it is proved.
+    """Return a verdict, and whether it is proved.
 
     >>> in_arithmetic("separable", "exact"), in_arithmetic("undecided", "float64")
     ('separable (proved)', 'undecided (float64)')

@@ -1,4 +1,4 @@
-"""Whether estimates are finite, as a statistician reads it: what is infinite, what is finite, which rows, what to do.
+"""Whether estimates are finite, worded for statisticians: what is infinite, what is finite, which rows, what to do.
 
 Each function takes an answer, `novikoff.prove.existence.certificate.Existence`.
 """
@@ -9,7 +9,7 @@ from typing import Any
 
 from novikoff.say.words import counted, listed
 
-# What becomes of a coefficient, in claims and in tables.
+# The status of a coefficient, in claims and in tables.
 FINITE, UNIDENTIFIED, UNDETERMINED, INFINITE = "finite", "not identified", "sign undetermined", "infinite"
 UP, DOWN = "+inf", "-inf"
 
@@ -27,7 +27,7 @@ MODELS = {
 # The families in which a level counts as success.
 TWO_OUTCOMES = ("binomial", "log-binomial", "conditional")
 
-# How each kind of coefficient is headed, in this order.
+# The heading of each kind of coefficient, in this order.
 HEADINGS = {
     UP: "to +infinity",
     DOWN: "to -infinity",
@@ -37,10 +37,10 @@ HEADINGS = {
     FINITE: FINITE,
 }
 
-# What a formula was given beside its columns, where it changes the answer.
+# The options of a formula that change the answer.
 OPTIONS = ("weights", "offset", "strata", "event", "entry", "fixed_effects")
 
-# Names and rows that are listed at most, and where lines end.
+# The most names and rows listed, and the width of lines.
 MOST_NAMES, MOST_ROWS, WIDTH = 8, 12, 100
 
 _FIRTH = (
@@ -51,7 +51,7 @@ _DROP = (
     "drop the separated rows, as Stata's ppmlhdfe does, and then the columns that are constant or collinear: what was "
     "finite stays as it is, and can be estimated from the rest"
 )
-# Finite estimates that other packages have.
+# Finite estimates in other packages.
 ELSEWHERE = {
     "log-binomial": "R's brglm2 has a penalised estimate (brglmFit, log link)",
     "poisson": f"{_DROP}; or use R's brglm2 (brglmFit)",
@@ -73,7 +73,7 @@ FIRTH = {
 
 
 def in_words(found: Any) -> str:
-    """The whole answer, line by line."""
+    """Return the whole answer, line by line."""
     facts = [
         ("response", success(found)),
         ("omitted", omitted(found)),
@@ -89,14 +89,14 @@ def in_words(found: Any) -> str:
 
 
 def success(found: Any) -> str | None:
-    """Which level of the response counts as success; None for other families."""
+    """State which level of the response counts as success; None for other families."""
     left, columns = found.response
     response = _response(found.family, left, columns, found.about["classes"])
     return response if found.family in TWO_OUTCOMES else None
 
 
 def omitted(found: Any) -> str | None:
-    """How many rows are not in the design, and which."""
+    """State how many rows are not in the design, and which."""
     if not found.omitted:
         return None
     total, why = counted(found.n_rows + len(found.omitted), "row"), "with missing values, or dropped by the model"
@@ -109,7 +109,7 @@ def _rows(rows: Any, positions: Any) -> str:
 
 
 def irreducible(found: Any) -> str:
-    """Why an estimate is infinite, in a sentence."""
+    """Explain in a sentence why an estimate is infinite."""
     pairs = zip(found.coefficients, found.direction, strict=True)
     along = listed([f"{name} by {value:+,}" for name, value in pairs], MOST_NAMES)
     return textwrap.fill(
@@ -122,13 +122,13 @@ def irreducible(found: Any) -> str:
 
 
 def finite(fitted: Any) -> str:
-    """Firth's estimates with their intervals, as a table."""
+    """Return Firth's estimates with their intervals, as a table."""
     columns = {"estimate": fitted.estimate, "lower": fitted.lower, "upper": fitted.upper}
     return "\n".join([_method(fitted), *_table(fitted.coefficients, columns)])
 
 
 def finite_in_brief(fitted: Any) -> str:
-    """The same in one line."""
+    """Return Firth's estimates with their intervals, in one line."""
     ends = zip(fitted.coefficients, fitted.estimate, fitted.lower, fitted.upper, strict=True)
     parts = [f"{name} {value:.4g} ({low:.4g} to {high:.4g})" for name, value, low, high in ends]
     return f"{_method(fitted)}: {', '.join(parts)}"
@@ -140,7 +140,7 @@ def _method(fitted: Any) -> str:
 
 
 def summary(found: Any, fitted: Any | None = None) -> str:
-    """The whole answer, then what becomes of every coefficient, with finite estimates if there are some."""
+    """Return the whole answer, then the status of every coefficient, with finite estimates if given."""
     columns: dict[str, Any] = {"estimate": [found.fate(name) for name in found.coefficients]}
     if fitted is not None:
         columns |= {"Firth": fitted.estimate, "lower": fitted.lower, "upper": fitted.upper}
@@ -149,7 +149,7 @@ def summary(found: Any, fitted: Any | None = None) -> str:
 
 
 def _table(names: Any, columns: dict[str, Any]) -> list[str]:
-    """A line for every name, under headings."""
+    """Return a line for every name, under headings."""
     texts = [[name, *(v if isinstance(v, str) else f"{v:.4g}" for v in column)] for name, column in columns.items()]
     first, widths = ["", *names], [max(map(len, column)) for column in texts]
     left = max(map(len, first))
@@ -160,7 +160,7 @@ def _table(names: Any, columns: dict[str, Any]) -> list[str]:
 
 
 def question(found: Any) -> list[tuple[str, str]]:
-    """What was asked, as far as it is not the family: a heading, and what changes the answer."""
+    """Return the inputs besides the family that determine the answer, as headings and texts."""
     about, formula = found.about, found.about["formula"]
     options = {} if formula is None else formula["options"]
     left, columns = found.response
@@ -185,7 +185,7 @@ def _response(family: str, left: str, columns: list[str], classes: list[Any] | N
 
 
 def in_brief(found: Any) -> str:
-    """Which estimates are infinite, in half a sentence."""
+    """State which estimates are infinite, as a clause."""
     model = MODELS[found.family]
     if found.estimate.name == "UNDECIDED":
         return f"whether this {model} has infinite estimates is undecided"
@@ -199,7 +199,7 @@ def in_brief(found: Any) -> str:
 
 
 def verdict(found: Any) -> str:
-    """Whether the estimate exists, in one sentence."""
+    """State whether the estimate exists, in one sentence."""
     model = MODELS[found.family]
     if found.estimate.name == "UNDECIDED":
         return f"not decided: whether this {model} has a maximum likelihood estimate"
@@ -223,7 +223,7 @@ def _how_many(found: Any) -> str:
 
 
 def fates(found: Any) -> list[tuple[str, str]]:
-    """What becomes of the coefficients: a heading, and names. Of a fixed effect, how many of its levels."""
+    """Return the names of coefficients by heading; for a fixed effect, the number of its levels."""
     if not found.diverging:
         return []
     effect_of = {place: name for name, start, stop in found.about["effects"] for place in range(start, stop)}
@@ -249,7 +249,7 @@ def fates(found: Any) -> list[tuple[str, str]]:
 
 
 def separated(found: Any) -> str | None:
-    """The rows that are responsible."""
+    """State which rows are separated."""
     rows = found.separated_rows
     if not rows:
         return None
@@ -257,7 +257,7 @@ def separated(found: Any) -> str | None:
 
 
 def what_to_do(found: Any) -> str | None:
-    """What helps."""
+    """State the remedies."""
     if found.estimate.name == "UNDECIDED":
         return "raise the time limit"
     if found.estimate.name == "NO_START":

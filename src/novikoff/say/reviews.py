@@ -1,4 +1,4 @@
-"""Reviews in words: what is promised of the rows that no person looks at, `novikoff.learn.review.Review`."""
+"""Reviews in words: what is guaranteed for the rows that are not reviewed, `novikoff.learn.review.Review`."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ SAME_ROWS = "the held-out rows are the training rows, which prove nothing; use l
 
 
 def promise(review: Any) -> str:
-    """What is proved, and by which counts."""
+    """State what is proved, and by which counts."""
     rows, of = f"{review.row}s", f"of {counted(review.n_rows, f'held-out {review.row}')}"
     if review.is_void:
         return VOID
@@ -27,17 +27,17 @@ def promise(review: Any) -> str:
 
 
 def allowed(review: Any) -> str:
-    """The error that is allowed, and with which confidence."""
+    """State the allowed error, and the confidence."""
     return f"an error of at most {percent(review.error)} ({percent(review.confidence)} confidence)"
 
 
 def sent(n_sent: int, n_rows: int, row: str = "row") -> str:
-    """How many predictions go to a person."""
+    """State how many predictions go to review."""
     return f"{n_sent:,} of {counted(n_rows, row)} go to review ({100 * n_sent / max(n_rows, 1):.1f} %)"
 
 
 def too_few(n_rows: int, needed: int, error: float, confidence: float, row: str) -> str:
-    """That held-out rows are too few, and how many it takes."""
+    """State that there are too few held-out rows, and how many are needed."""
     return (
         f"{counted(n_rows, f'held-out {row}')} cannot prove an error of at most {percent(error)} with "
         f"{percent(confidence)} confidence: at least {needed:,} are needed, and more if any of them is wrong; hold out "
@@ -46,7 +46,7 @@ def too_few(n_rows: int, needed: int, error: float, confidence: float, row: str)
 
 
 def difference(name: str, mine: Any, other: Any) -> str:
-    """What of a review differs from what the rows give; of a list, where first."""
+    """State how a review differs from the recomputed one; for a list, where it first does."""
     if isinstance(mine, tuple) and len(mine) == len(other):
         place = next(place for place, pair in enumerate(zip(mine, other, strict=True)) if pair[0] != pair[1])
         name, mine, other = f"{name}[{place}]", mine[place], other[place]
@@ -56,7 +56,7 @@ def difference(name: str, mine: Any, other: Any) -> str:
 
 
 def percent(share: float) -> str:
-    """A fraction in percent, as it was given.
+    """Return a fraction in percent, with the digits as given.
 
     >>> percent(0.02), percent(0.005), percent(0.999)
     ('2 %', '0.5 %', '99.9 %')

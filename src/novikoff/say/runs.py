@@ -1,4 +1,4 @@
-"""What a run did, proves and says of new rows, in words: for terminal, report, page and repr.
+"""What a run did, what it proves and its expected error, in words: for terminal, report, page and repr.
 
 Each function takes a record, `novikoff.learn.run.Run`. A phrase begins in lower case and has no full stop; `record` has
 whole sentences.
@@ -30,13 +30,13 @@ STOPPED = {
     "VALIDATION": "validation error stopped improving",
 }
 
-# More bars than this are too thin to be seen.
+# More bars than this are too thin to see.
 MOST_BARS = 100
 HEIGHT = 48
 
 
 def record(run: Any) -> str:
-    """All that a record says, in sentences."""
+    """Return the whole record, in sentences."""
     parts = [
         f"Made {made(run)} so far; still learning."
         if run.stopped is None
@@ -52,35 +52,35 @@ def record(run: Any) -> str:
 
 
 def why(stopped: Any) -> str:
-    """Why a run ended."""
+    """State why a run ended."""
     return STOPPED[stopped.name]
 
 
 def after(stopped: Any, epochs: int, lead: float = 0.0) -> str:
-    """When and why a run ended."""
+    """State when and why a run ended."""
     n = counted(epochs, "epoch")
     if stopped.name != CONVERGED:
         return f"stopped after {n}: {why(stopped)}"
     return f"converged after {n} ({why(stopped)}{' or narrow example' if lead else ''})"
 
 
-# Of so many epochs the mistakes are listed one by one.
+# The most epochs whose mistakes are listed.
 LISTED = 14
 
 
 def ending(run: Any) -> str:
-    """When and why it stopped."""
+    """State when and why it stopped."""
     return "still learning" if run.stopped is None else after(run.stopped, run.epochs, run.lead)
 
 
 def added(run: Any) -> str:
-    """How many examples were added."""
+    """State how many examples were added."""
     mistakes = counted(run.mistakes, "mistake")
     return f"{mistakes} and {counted(run.narrow, 'narrow one')}" if run.lead else mistakes
 
 
 def made(run: Any) -> str:
-    """The mistakes, and what else was added, in all and by epoch."""
+    """State the mistakes and other updates, in all and by epoch."""
     said = f"{added(run)} on {counted(run.examples, 'example')}"
     if run.mistakes_per_epoch:
         said = f"{said}; by epoch: {listed(run.mistakes_per_epoch, LISTED, total=run.epochs)}"
@@ -93,14 +93,14 @@ def made(run: Any) -> str:
 
 
 def chosen(run: Any) -> str | None:
-    """Which lead the training rows chose; None if they did not."""
+    """State the lead chosen on the training rows; None if there was no choice."""
     if not run.leads_tried:
         return None
     return f"lead {run.lead:.4g}, chosen on the training {run.row}s out of {counted(run.leads_tried, 'lead')}"
 
 
 def lead(run: Any, was_chosen: bool) -> str | None:
-    """By how much an example had to be right so as not to be learned, who says so, and what it proves in the end."""
+    """State the lead, whether it was chosen, and the margin that it proves in the end."""
     if not run.lead:
         return "none (chosen on the validation rows)" if was_chosen else None
     asked = f"updates unless correct by more than {run.lead:g} R^2"
@@ -110,12 +110,12 @@ def lead(run: Any, was_chosen: bool) -> str | None:
 
 
 def read_by(run: Any) -> str:
-    """What predicts."""
+    """Name the weights that predict."""
     return READOUT_WORDS[run.readout]
 
 
 def wrong(run: Any) -> str | None:
-    """The errors of the read-out on what was learned from; None before a `fit`."""
+    """State the training errors of the read-out; None before a `fit`."""
     if run.errors is None:
         return None
     said = f"{read_by(run)}: {counted(run.errors, 'error')} on {counted(run.n_rows or 0, f'training {run.row}')}"
@@ -125,7 +125,7 @@ def wrong(run: Any) -> str | None:
 
 
 def validated(run: Any) -> str | None:
-    """How many epochs the validation part chose; None if there was none."""
+    """State how many epochs were chosen on the validation rows; None if there were none."""
     if not run.validation_errors:
         return None
     fewest = counted(min(run.validation_errors), run.validation_error)
@@ -133,25 +133,25 @@ def validated(run: Any) -> str | None:
 
 
 def scales(run: Any) -> str | None:
-    """How columns were scaled, and why; None if they were not."""
+    """State how columns were scaled, and why; None if they were not."""
     return None if run.scaled is None else f"columns standardised: {run.scaled}"
 
 
 def ruled_out(run: Any) -> str | None:
-    """Which margins the mistakes rule out; None before the first."""
+    """State which margins the mistakes rule out; None before the first."""
     if run.cycle is not None:
         return "no separator exists, for mistakes cancel"
     return None if math.isinf(run.margin_at_most) else no_margin_above(run.margin_at_most) + _times_weights(run)
 
 
 def made_rule_out(run: Any) -> str | None:
-    """The same after the number of mistakes that do so."""
+    """Return the number of mistakes, followed by `ruled_out`."""
     said = ruled_out(run)
     return None if said is None else f"{mixed(run) or f'{added(run)} made'}; {said}"
 
 
 def separated(run: Any) -> str | None:
-    """By how much the last weights are known to separate; None if that is not known."""
+    """State the margin with which the last weights are known to separate; None if unknown."""
     if not run.margin_at_least:
         return None
     margin = f"a margin of at least {at_least(run.margin_at_least)}"
@@ -159,7 +159,7 @@ def separated(run: Any) -> str | None:
 
 
 def returned(run: Any) -> str | None:
-    """Which mistakes cancel; None if the weights are not known to have returned."""
+    """State which mistakes cancel; None if the weights are not known to have recurred."""
     if run.cycle is None:
         return None
     since, until = run.cycle.since, counted(run.cycle.until, "epoch")
@@ -167,7 +167,7 @@ def returned(run: Any) -> str | None:
 
 
 def mixed(run: Any) -> str | None:
-    """What the mistakes of mixed weights count, and what the theorem allows; None if no weights were mixed."""
+    """State how the mistakes of mixed weights count, and the theorem's bound; None if no weights were mixed."""
     if run.mixed_mistakes is None:
         return None
     said = f"the weights of {counted(run.shards, 'shard')} were mixed, and count as {run.mixed_mistakes:.6g}"
@@ -178,7 +178,7 @@ def mixed(run: Any) -> str | None:
 
 
 def why_not_converged(run: Any, readout: str, min_margin: float | None) -> str:
-    """What to tell who asked for convergence, by the last weights or a margin, and did not get it; else nothing."""
+    """Return the message if convergence was requested, by the last weights or a margin, but not reached; else empty."""
     stopped = None if run.stopped is None else run.stopped.name
     if stopped == "MARGIN_RULED_OUT":
         return (
@@ -199,7 +199,7 @@ def why_not_converged(run: Any, readout: str, min_margin: float | None) -> str:
 
 
 def as_html(run: Any) -> str:
-    """The record as a notebook shows it: one fact a line, and a bar for every epoch, in the notebook's own colours."""
+    """Return the record for a notebook: one fact per line, and a bar for every epoch, in the notebook's own colours."""
     expected = run.generalisation()
     facts = {
         "ended": ending(run),

@@ -1,4 +1,4 @@
-"""Counts, lists and bounds as every message, page and picture words them."""
+"""The wording of counts, lists and bounds in all messages, pages and pictures."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -6,12 +6,12 @@ from typing import Any
 
 from novikoff.engine.rounding import at_most, decimal_digits, up
 
-# From so many different numbers on, a label may be a quantity.
+# With at least this many distinct numbers, a label may be continuous.
 CONTINUOUS = 100
 
 
 def listed(items: Sequence[Any], most: int = 12, *, total: int | None = None) -> str:
-    """Items with commas, not more than `most`; numbers with theirs. There may be more, `total`, than are given.
+    """Return at most `most` items, separated by commas. There may be more, `total`, than are given.
 
     >>> listed([1, 2000]), listed("abcd", 2)
     ('1, 2,000', 'a, b, ... (4 in all)')
@@ -22,7 +22,7 @@ def listed(items: Sequence[Any], most: int = 12, *, total: int | None = None) ->
 
 
 def label_in_words(label: Any) -> str:
-    """A label; a whole number without its .0.
+    """Return a label as text; a whole number without its .0.
 
     >>> label_in_words(-1.0), label_in_words(0.1), label_in_words("yes")
     ('-1', '0.1', 'yes')
@@ -31,7 +31,7 @@ def label_in_words(label: Any) -> str:
 
 
 def whole_at_most(value: int) -> str:
-    """A whole number in full, or a power of ten or so that is not below it.
+    """Return an integer in full, or a short number that is not below it.
 
     >>> whole_at_most(1234), whole_at_most(10**12 + 1), whole_at_most(10**400)
     ('1,234', '1.00001e+12', '10^401')
@@ -43,7 +43,7 @@ def whole_at_most(value: int) -> str:
 
 
 def counted(number: float, noun: str, nouns: str | None = None) -> str:
-    """How many of what: the noun gets its s, or is replaced by its plural, unless there is one.
+    """Return a number with its noun, in the plural unless the number is 1.
 
     >>> counted(1, "epoch"), counted(2000, "mistake"), counted(2, "inequality", "inequalities")
     ('1 epoch', '2,000 mistakes', '2 inequalities')
@@ -52,7 +52,7 @@ def counted(number: float, noun: str, nouns: str | None = None) -> str:
 
 
 def no_margin_above(margin: float) -> str:
-    """What mistakes, or a combination of examples, rule out."""
+    """State the margins that mistakes, or a combination of examples, rule out."""
     return f"no separator has a margin above {at_most(margin)}"
 
 
@@ -65,7 +65,7 @@ KERNEL_NAMES = {"poly": "polynomial", "rbf": "Gaussian", "laplacian": "Laplacian
 
 
 def kernel_in_words(form: str, numbers: Mapping[str, float]) -> str:
-    """A kernel with its numbers.
+    """Return the name of a kernel with its parameters.
 
     >>> kernel_in_words("rbf", {"gamma": 0.5}), kernel_in_words("linear", {})
     ('Gaussian kernel (gamma=0.5)', 'linear kernel')
@@ -77,7 +77,7 @@ def kernel_in_words(form: str, numbers: Mapping[str, float]) -> str:
 def cancelling(
     rows: Sequence[int], weights: Sequence[int], rivals: Sequence[Any] | None = None, *, as_points: str = ""
 ) -> str:
-    """That rows, times whole weights, add up to 0; with many classes, each against a rival.
+    """State that rows, times integer weights, sum to 0; with many classes, each against a rival.
 
     >>> cancelling([0, 2], [1, 3])
     'rows (the first is 0) cancel exactly: 1 x row 0 + 3 x row 2 = 0'
@@ -93,7 +93,7 @@ def cancelling(
 
 
 def unknown_values(unseen: Mapping[str, int], missing: Mapping[str, int]) -> list[str]:
-    """What is said of values that were not seen in training, and of values missing where none was, by column.
+    """Return warnings about values not seen in training, and about missing values if training had none, by column.
 
     >>> unknown_values({"colour": 1}, {})
     ["column 'colour': 1 value was not seen in training; treated as 0"]
@@ -106,7 +106,7 @@ def unknown_values(unseen: Mapping[str, int], missing: Mapping[str, int]) -> lis
 
 
 def looks_continuous(classes: Sequence[Any]) -> str | None:
-    """The question whether a regression was meant, where labels are many numbers; None where they are not.
+    """Return a warning if labels look continuous; None if they do not.
 
     >>> looks_continuous(range(1990, 2012))
     >>> looks_continuous(range(312))
