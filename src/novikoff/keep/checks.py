@@ -1,4 +1,4 @@
-"""Checks of a file, for kernels and proofs: all parts are present, and fit together."""
+"""Checks of a file, so that kernels and proofs can rely on it: all parts are present and consistent."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,18 +14,18 @@ from novikoff.options import MOST_LEAD
 
 LARGEST = 2**62
 
-# What a record counts as the memory does.
+# The counts that record and memory share.
 COUNTS = ("mistakes", "narrow", "lead", "examples")
 
 
 def ensure(condition: bool, what: str) -> None:
-    """Say `what` is wrong unless the condition holds."""
+    """Raise ModelFileError with the message `what` unless the condition holds."""
     if not condition:
         raise ModelFileError(what)
 
 
 def take(arrays: Arrays, name: str, dtype: Any, *, may_be_none: bool = False) -> Any:
-    """An array of this type, which is then no longer among the others; floats are finite."""
+    """Remove and return an array of this type; floats must be finite."""
     if name not in arrays:
         ensure(may_be_none, f"the array {name!r:.60} is missing")
         return None
@@ -39,7 +39,7 @@ def take(arrays: Arrays, name: str, dtype: Any, *, may_be_none: bool = False) ->
 
 
 def take_named(arrays: Arrays, names: str, columns: Mapping[str, Any]) -> tuple[list[Any], list[list[Any]]]:
-    """Names, each once, with the numbers of each: columns of so many rows, by the arrays that they are in."""
+    """Remove and return distinct names, and the numbers of each from the arrays in `columns`."""
     known = decode_names(take(arrays, names, np.uint8))
     numbers = [take(arrays, name, dtype) for name, dtype in columns.items()]
     for name, column in zip(columns, numbers, strict=True):
@@ -57,7 +57,7 @@ def shape(array: NDArray[Any], name: str, *sizes: int) -> None:
 
 
 def within(array: NDArray[Any], name: str, end: int) -> None:
-    """Whether all are at least 0, and below the end."""
+    """Check that all entries are at least 0, and below the end."""
     if len(array) and (int(array.min()) < 0 or int(array.max()) >= end):
         raise ModelFileError(f"the array {name!r} has numbers outside of 0 to {end - 1}")
 
@@ -74,7 +74,7 @@ def mistake_rows(rows: NDArray[Any] | None) -> None:
 
 
 def csr(rows: Csr, name: str, n_columns: int) -> None:
-    """Whether no kernel is led outside of sparse rows."""
+    """Check that sparse rows are valid, so that no kernel reads out of bounds."""
     data, indices, indptr = rows
     ensure(indices.dtype == indptr.dtype, f"the columns and pointers of {name} are of different types")
     for part in rows:
@@ -92,7 +92,7 @@ def csr(rows: Csr, name: str, n_columns: int) -> None:
 
 
 def memory(memory: Any, run: Any = None) -> None:
-    """Whether narrow examples have a lead, and whether the record of a run is of what was learned."""
+    """Check that there are narrow examples only with a lead, and that the record of a run matches the memory."""
     ensure(memory.lead > 0 or not memory.narrow, "there are narrow examples without a lead")
     ensure(memory.lead <= MOST_LEAD, "the lead is too large")
     same = run is None or all(getattr(run, name) == getattr(memory, name) for name in COUNTS)

@@ -1,4 +1,4 @@
-"""Classifiers of rows in files, linear ones and those of a kernel: the classes, the columns, and what was learned."""
+"""Row classifiers in files, linear and kernel ones: the classes, the columns, and the learned state."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -20,7 +20,7 @@ Functions = Mapping[str, Callable[..., Any]]
 
 
 def write_classifier(model: Classifier, memory: Any, codec: Codec) -> FileParts:
-    """A classifier, with its memory as it is to be written."""
+    """Return the parts of a file for a classifier and its memory."""
     arrays, encoding = Arrays(), model.encoding
     has_own = encoding is not None and encoding.names_features
     header = {
@@ -39,8 +39,8 @@ def write_classifier(model: Classifier, memory: Any, codec: Codec) -> FileParts:
 def read_classifier(
     kind: Any, parts: FileParts, functions: Functions, codec: Codec, check: Callable[[Any, int], bool]
 ) -> Any:
-    """A classifier of this kind. That what was learned fits so many classes is seen by `check`, which also says whether
-    there can be a vote."""
+    """Return a classifier of this kind. `check` verifies that the memory fits the number of classes, and returns
+    whether it can vote."""
     header, arrays = parts.header, dict(parts.arrays)
     classes = _classes(header)
     memory = codec.read(declared_fields(kind)["memory"], header["memory"], arrays)
@@ -71,7 +71,7 @@ def read_classifier(
 
 
 def _classes(header: Mapping[str, Any]) -> NDArray[Any]:
-    """The classes: sorted, each once."""
+    """Return the classes, which must be sorted and distinct."""
     classes = decode_array(header["classes"])
     ensure(classes.ndim == 1 and len(classes) >= 1, "classes are no list of labels")
     ensure(bool(np.all(classes[:-1] < classes[1:])), "classes are not sorted, or not different")
@@ -79,7 +79,7 @@ def _classes(header: Mapping[str, Any]) -> NDArray[Any]:
 
 
 def _columns(header: Mapping[str, Any], n_columns: int | None) -> dict[str, Any]:
-    """The encoding, and the names of columns, as fields of a classifier."""
+    """Return the encoding, and the names of columns, as fields of a classifier."""
     encoding, names = None, RECORDS.read(tuple[str, ...] | None, header["feature_names"], {}, "feature_names")
     if header["encoding"] is not None:
         from novikoff.features.encode import Encoding

@@ -1,9 +1,9 @@
-"""From dataclasses to what a model file holds, and back: their declarations are the format.
+"""Conversion of dataclasses to the parts of a model file, and back: their declarations are the format.
 
 A dataclass is an object of the header with its fields. Arrays are among the arrays of the file, under their path
-(`ballots.0.mistakes.rows`), and not in the header. What JSON does not know is written by `novikoff.keep.values`.
-Reading goes by the declared types alone, and msgspec checks them: no class is looked up by a name in a file. Numbers
-are counts and sizes: none is negative, or not finite, unless said so. A type that is more than its fields has a form
+(`ballots.0.mistakes.rows`), and not in the header. `novikoff.keep.values` encodes values that JSON cannot represent.
+Reading uses the declared types alone, and msgspec checks them: no class is looked up by a name in a file. Numbers are
+counts and sizes: none is negative, or not finite, unless declared so. A type that is more than its fields has a form
 of its own.
 """
 
@@ -45,7 +45,7 @@ class Codec:
     finite: bool = True
 
     def write(self, kind: Any, value: Any, arrays: Arrays, path: str = "") -> Any:
-        """The value as the header has it; its arrays are put among the others."""
+        """Return the value for the header; add its arrays to the others."""
         kind, _ = _optional(kind)
         if value is None:
             return None
@@ -61,7 +61,7 @@ class Codec:
         return encode(float(value) if kind is float else value, path)
 
     def write_fields(self, value: Any, arrays: Arrays, path: str = "", without: tuple[str, ...] = ()) -> dict[str, Any]:
-        """The fields of a dataclass, but for some."""
+        """Return the fields of a dataclass, except some, for the header."""
         header = {}
         of: Any = type(value)
         for name, kind in declared_fields(of).items():
@@ -75,7 +75,7 @@ class Codec:
         return header
 
     def read(self, kind: Any, plain: Any, arrays: Arrays, path: str = "") -> Any:
-        """The value of a type. The arrays that it has are taken from the others."""
+        """Return the value of a type; remove its arrays from the others."""
         inner, may_be_none = _optional(kind)
         if plain is None and may_be_none:
             return None
@@ -100,7 +100,7 @@ class Codec:
     def read_fields(
         self, kind: Any, plain: Any, arrays: Arrays, path: str = "", without: tuple[str, ...] = ()
     ) -> dict[str, Any]:
-        """The fields of a dataclass by name, but for some: these are all that there are."""
+        """Return the fields of a dataclass by name, except some; others are not allowed."""
         ensure(isinstance(plain, Mapping), f"{path or 'the header'} is not an object")
         values, left = {}, set(plain) - set(without)
         for name, declared in declared_fields(kind).items():
@@ -127,13 +127,13 @@ class Codec:
 
 @cache
 def declared_fields(kind: Any) -> dict[str, Any]:
-    """The fields of a dataclass with their types. Some are declared by names that only type checkers import."""
+    """Return the fields of a dataclass with their types. Some types are imported for type checkers only."""
     hints = get_type_hints(kind, localns={"np": np, "NDArray": NDArray, "Encoding": Any})
     return {part.name: hints[part.name] for part in fields(kind) if part.init}
 
 
 def _optional(kind: Any) -> tuple[Any, bool]:
-    """A type without None, and whether it may be None."""
+    """Return a type without None, and whether None is allowed."""
     if get_origin(kind) not in (Union, UnionType) or NoneType not in get_args(kind):
         return kind, False
     others = [part for part in get_args(kind) if part is not NoneType]
@@ -141,13 +141,13 @@ def _optional(kind: Any) -> tuple[Any, bool]:
 
 
 def _listed(kind: Any) -> Any:
-    """What a list of dataclasses is a list of."""
+    """Return the item type of a list of dataclasses; None for other types."""
     parts = get_args(kind)
     return parts[0] if get_origin(kind) is list and is_dataclass(parts[0]) else None
 
 
 def _dtype(kind: Any) -> np.dtype[Any] | None:
-    """The type of the numbers of an array; None if it is none, or one of anything."""
+    """Return the dtype of an array type; None if it is not an array type, or has any dtype."""
     kind, _ = _optional(kind)
     if get_origin(kind) is not np.ndarray:
         return None
@@ -160,7 +160,7 @@ def _below(path: str, name: str) -> str:
 
 
 def _own(value: Any) -> Any:
-    """Numbers of NumPy as Python's, which equal them."""
+    """Convert NumPy's numbers to equal ones of Python."""
     if isinstance(value, tuple):
         return tuple(map(_own, value))
     return value.item() if isinstance(value, np.generic) else value
@@ -201,22 +201,22 @@ class _RowsHeader:
 ROWS = TypeForm(_write_rows, _read_rows)
 
 
-# -- what models have in common ---------------------------------------------------------------------------------------
+# -- common parts of models -------------------------------------------------------------------------------------------
 
-# Of a model, these are written in ways of their own; the evidence, by `save`, in every file.
+# These fields of a model are written separately; the evidence, by `save`, in every file.
 EVIDENCE = ("certificate", "fingerprint", "review")
 OF_MODELS = (*EVIDENCE, "run", "goes_on", "parameters", "mistake_guesses")
 RECORDS = Codec(finite=False)
 
 
 def write_model(model: LearnedModel, record: Run) -> dict[str, Any]:
-    """The parameters and the record; learning goes on if a model has none of its own."""
+    """Return the parameters and the record; learning resumes if the model has no record of its own."""
     known = {"parameters": encode_parameters(model.parameters), "run": write_run(record)}
     return {**known, "goes_on": model.run is None}
 
 
 def write_run(run: Run) -> dict[str, Any]:
-    """The record; guesses of a cycle that a file cannot hold are left out with it."""
+    """Return the record; a cycle with guesses that a file cannot hold is omitted."""
     try:
         return RECORDS.write_fields(run, {})
     except ValueError:
@@ -224,12 +224,12 @@ def write_run(run: Run) -> dict[str, Any]:
 
 
 def goes_on(header: Mapping[str, Any]) -> bool:
-    """Whether a model has no record of its own."""
+    """Whether the model has no record of its own, so that learning resumes."""
     return bool(RECORDS.read(bool, header["goes_on"], {}, "goes_on"))
 
 
 def read_run(header: Mapping[str, Any], kind: type[Run] = Run, *, most_mistakes: int = 1) -> Run:
-    """The record, if it can be one: an example can be so many mistakes."""
+    """Return the record if it is consistent, with at most `most_mistakes` per example."""
     ensure("run" in header, "the header has no field 'run'")
     run: Run = RECORDS.read(kind, header["run"], {}, "run")
     ensure(run.readout in READOUTS, f"the record has readout={run.readout!r:.60}")

@@ -1,4 +1,4 @@
-"""The kernel perceptron in a file: support rows, coefficients, and what proofs and budgets need beside them.
+"""The kernel perceptron in a file: support rows, coefficients, and the data that proofs and budgets also need.
 
 A kernel that is a function cannot be in a file; the caller of `load` passes it.
 """
@@ -46,11 +46,11 @@ def from_parts(parts: FileParts, functions: Functions) -> KernelModel:
     return model
 
 
-# -- kernels, and what grows ------------------------------------------------------------------------------------------
+# -- kernels and growing arrays ---------------------------------------------------------------------------------------
 
 
 def _codec(function: Callable[..., Any] | None) -> Codec:
-    """With the function that is the kernel, if it is one."""
+    """Return the codec for a kernel; `function` is the kernel if that is a function."""
     return Codec(
         {
             KernelFunction: TypeForm(_write_kernel, lambda plain, path, arrays: _read_kernel(plain, function)),
@@ -105,11 +105,11 @@ def _read_points(kind: Any, path: str, arrays: Arrays) -> GrowingPoints:
     return GrowingPoints(list(map(GrowingArray.of, parts)))
 
 
-# -- whether the parts fit together -----------------------------------------------------------------------------------
+# -- consistency ------------------------------------------------------------------------------------------------------
 
 
 def _check(memory: KernelMemory, n_classes: int) -> bool:
-    """Whether there can be a vote, if the parts of what was learned fit together."""
+    """Check that the parts of the memory are consistent; return whether it can vote."""
     ensure(n_classes >= 2, "classes are no list of labels")
     ensure(memory.n_classes == n_classes, "there are not as many classes as the coefficients are for")
     vectors, support = n_classes if n_classes > 2 else 1, len(memory.rows.array)

@@ -1,12 +1,12 @@
-"""The layout of a model file: a JSON header and arrays, in the safetensors format. There is no code in it.
+"""The layout of a model file: a JSON header and arrays, in the safetensors format. It contains no code.
 
 A file is the length of the outer header (8 bytes, little-endian), the outer header, which names the arrays and has our
-own header as one string among its metadata, and the arrays, one behind the other. Any program that reads safetensors
-can read the arrays. Our header begins with a SHA-256 of the whole file, taken with 64 zeros in its own place, so that
-no byte can change unnoticed.
+own header as one string among its metadata, and the arrays, one after the other. Any program that reads safetensors
+can read the arrays. Our header begins with a SHA-256 of the whole file, computed with 64 zeros in its place, so that
+every changed byte is detected.
 
-What a file says is checked before it is believed: sizes before anything is read, the format's version before anything
-else, the checksum before the arrays, and, by the safetensors package, that the arrays fill the file without overlap.
+A file is checked before it is used: sizes before anything is read, the format's version before anything else, the
+checksum before the arrays, and, by the safetensors package, that the arrays fill the file without overlap.
 """
 
 import hashlib
@@ -24,11 +24,11 @@ from novikoff.data import strict_json
 from novikoff.data.files import no_model
 from novikoff.data.whole_file import WholeFile
 
-# The format that is written, and the only one that is read.
+# The only format that is written and read.
 FORMAT = 1
 KEY = "novikoff"
 
-# The safetensors format allows no longer header.
+# The longest header that the safetensors format allows.
 LONGEST_HEADER = 100_000_000
 LENGTH = struct.Struct("<Q")
 NO_DIGEST = "0" * 64
@@ -49,11 +49,11 @@ Arrays = dict[str, NDArray[Any]]
 
 
 class ModelFileError(ValueError):
-    """A file that is no model, or is damaged, or of another format."""
+    """A file that is not a model, is damaged, or has another format."""
 
 
 class FileParts(NamedTuple):
-    """What a model file holds: the header, in what JSON knows, and the arrays."""
+    """The parts of a model file: the header, of JSON values, and the arrays."""
 
     header: dict[str, Any]
     arrays: Arrays
@@ -63,7 +63,7 @@ class FileParts(NamedTuple):
 
 
 def write(path: str | os.PathLike[str], header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-    """Write a model file; until it is complete, the path has its old content."""
+    """Write a model file; until it is complete, the path keeps its old content."""
     content = memoryview(_packed(header, arrays))
     place = _digest_place(bytes(content[: LENGTH.size + _header_length(content)]), NO_DIGEST)
     with WholeFile(path) as file:
@@ -73,7 +73,7 @@ def write(path: str | os.PathLike[str], header: Mapping[str, Any], arrays: Mappi
 
 
 def _packed(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bytes:
-    """The file, with zeros in the place of its checksum."""
+    """Return the content of the file, with zeros in place of its checksum."""
     from safetensors.numpy import save
 
     transposed = sorted(name for name, array in arrays.items() if _is_transposed(array))
@@ -88,12 +88,12 @@ def _packed(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> by
 
 
 def _is_transposed(array: NDArray[Any]) -> bool:
-    """Whether columns lie side by side. The order is kept, because sums in another order round otherwise."""
+    """Whether an array is in Fortran order. The order is kept, because sums in another order round differently."""
     return array.ndim == 2 and array.flags.f_contiguous and not array.flags.c_contiguous
 
 
 def dumped(value: Any) -> str:
-    """JSON in ASCII, and without numbers that JSON does not know."""
+    """Return JSON in ASCII; raise ValueError for numbers that are not finite."""
     return json.dumps(value, allow_nan=False)
 
 
@@ -101,14 +101,14 @@ def dumped(value: Any) -> str:
 
 
 def read_header(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """The header of a model file. Nothing else is read, so it says nothing about whether the file is whole."""
+    """Return the header of a model file. The rest is not read, so it may be damaged."""
     with _opened(Path(path)) as file:
         _, header = _read_header(file, Path(path))
     return header
 
 
 def read(path: str | os.PathLike[str]) -> FileParts:
-    """The header and the arrays of a model file, after all that can be checked without knowing the learner."""
+    """Return the header and the arrays of a model file, after all checks that do not depend on the learner."""
     path = Path(path)
     with _opened(path) as file:
         beginning, header = _read_header(file, path)
@@ -146,12 +146,12 @@ def refuse(path: Path, what: str) -> NoReturn:
 
 
 def too_large(path: Path) -> MemoryError:
-    """The file may be all right: it is the memory that does not suffice."""
+    """Return the error for a file that may be valid but does not fit into memory."""
     return MemoryError(f"{path} has {path.stat().st_size:,} bytes, and loading it takes more memory than there is")
 
 
 def _read_header(file: BinaryIO, path: Path) -> tuple[bytes, dict[str, Any]]:
-    """The bytes up to the end of the outer header, and our own header in it."""
+    """Return the bytes up to the end of the outer header, and our own header in it."""
     size = os.fstat(file.fileno()).st_size
     beginning = file.read(LENGTH.size)
     length = _header_length(beginning) if len(beginning) == LENGTH.size else LONGEST_HEADER + 1
@@ -177,7 +177,7 @@ def _read_header(file: BinaryIO, path: Path) -> tuple[bytes, dict[str, Any]]:
 
 
 def _check_size(beginning: bytes, size: int, path: Path) -> None:
-    """Whether the arrays that the outer header names fill the file, before any of it is read."""
+    """Check that the arrays that the outer header names fill the file, before reading them."""
     tensors = [tensor for name, tensor in json.loads(beginning[LENGTH.size :]).items() if name != "__metadata__"]
     try:
         ends = [tensor["data_offsets"][1] for tensor in tensors]
@@ -195,7 +195,7 @@ def _header_length(content: bytes | memoryview) -> int:
 
 
 def _digest_place(beginning: bytes, digest: str) -> int:
-    """Where our header has its checksum: it is the first string that follows the name."""
+    """Return the position of the checksum in our header: the first string after its name."""
     name = b'{\\"sha256\\": \\"'
     place = beginning.find(name) + len(name)
     if place < len(name) or beginning[place : place + len(NO_DIGEST)] != digest.encode():
@@ -231,7 +231,7 @@ def _unpacked(content: bytes, header: Mapping[str, Any], path: Path) -> Arrays:
 
 
 def _array(tensor: Mapping[str, Any], transposed: bool) -> NDArray[Any]:
-    """A tensor as an array of this machine: its own, aligned, and writable, so that learning can go on."""
+    """Return a tensor as a native array: a copy, aligned and writable, so that learning can resume."""
     kind, shape = KINDS[tensor["dtype"]], tensor["shape"]
     if len(shape) > 2:
         raise ValueError(f"an array of {len(shape)} dimensions, where vectors and matrices are expected")

@@ -1,4 +1,4 @@
-"""A lift in a file: it has learned nothing but the number of its columns, and their names."""
+"""A lift in a file: its only learned state is the number of its columns, and their names."""
 
 from collections.abc import Callable, Mapping
 from typing import Any

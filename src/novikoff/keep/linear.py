@@ -1,4 +1,4 @@
-"""The linear perceptron in a file: weights, drift, counts, and the mistakes if there is to be a vote."""
+"""The linear perceptron in a file: weights, drift, counts, and, for the voted perceptron, the mistakes."""
 
 from dataclasses import replace
 
@@ -30,7 +30,7 @@ def from_parts(parts: FileParts, functions: Functions) -> LinearModel:
 
 
 def _check(memory: LinearMemory, n_classes: int) -> bool:
-    """Whether there can be a vote, if the parts of what was learned fit together."""
+    """Check that the parts of the memory are consistent; return whether it can vote."""
     ensure(memory.n_classes == n_classes, "there are not as many classes as the weights are for")
     ensure(memory.constant in (0.0, 1.0), "the constant is neither 0 nor 1")
     width = memory.weights.shape[-1]

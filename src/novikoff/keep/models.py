@@ -1,8 +1,8 @@
-"""Models in files: `save` writes one, `load` gives it back as it was. Nothing in a file is ever run.
+"""Models in files: `save` writes one, `load` restores it. Nothing in a file is ever executed.
 
-A file holds one model in the safetensors layout (`novikoff.keep.layout`): its header says what was learned, how, from
-what, and what was proved about it, and its arrays are the numbers. Predictions after loading are those from before, bit
-by bit, and learning goes on as if nothing had happened.
+A file holds one model in the safetensors layout (`novikoff.keep.layout`): its header states what was learned, how, from
+which data, and what was proved about it, and its arrays are the numbers. Predictions after loading are bitwise the
+same, and learning resumes where it stopped.
 """
 
 import os
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from novikoff.prove.certificates import AnyCertificate
     from novikoff.prove.separable.certificate import Certificate
 
-# The module of each learner's files, and the class that holds such a model. They are imported on use: a tagger needs no
-# kernels, and no model needs scikit-learn.
+# The module of each learner's files, and its estimator. They are imported on use: a tagger needs no kernels, and no
+# model needs scikit-learn.
 CODECS = {
     "Perceptron": "linear",
     "KernelPerceptron": "kernel",
@@ -54,13 +54,13 @@ HOLDERS = {
 }
 LEARNERS = {"OnlinePerceptron": "OnlinePerceptron"} | {model: name for model, (_, name) in HOLDERS.items()}
 
-# What a header says of the file, and not of the model.
+# Header fields about the file, not the model.
 ABOUT_THE_FILE = ("sha256", "format", "novikoff", "learner", "transposed")
 
 # A model file begins with the length of its header, in 8 bytes, of which the highest are 0: no JSON text has these.
 NO_TEXT, JSON_BEGINS = b"\0", b" \t\r\n{"
 
-# What may go wrong when something else than a model is read as one.
+# Exceptions that parsing invalid content may raise.
 NONSENSE = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError)
 
 
@@ -74,10 +74,9 @@ def save(
 ) -> None:
     """Write a model to a file, for `load`. It replaces a model file; any other file is kept, unless `force`.
 
-    A `certificate` of the training data may go with it, and a `fingerprint`, which is their SHA-256 (that of the
-    certificate, if only this is given). The file at the path is replaced in one step, so that it is either
-    the old or the new one. A process that is killed in the middle may leave a file beside it, with a dot before
-    its name and `.part` behind; it can be deleted.
+    A `certificate` of the training data may be included, and a `fingerprint`, which is their SHA-256 (that of the
+    certificate, if only this is given). The file at the path is replaced atomically. A process that is killed may leave
+    a temporary file next to it, with a dot before its name and `.part` after it; it can be deleted.
 
     >>> import tempfile
     >>> from novikoff import Perceptron
@@ -93,7 +92,7 @@ def save(
     learner = LEARNERS[type(plain).__name__]
     parts: FileParts = _codec(learner).to_parts(plain)
     header = {**parts.header, **_evidence(plain, certificate, fingerprint)}
-    # What is written can be read: the same checks, before anything touches the file.
+    # Only readable content is written: the same checks, before the file is touched.
     asked = getattr(plain, "parameters", {})
     functions = {name: asked[name] for name in MAY_BE_FUNCTIONS if callable(asked.get(name))}
     try:
@@ -108,13 +107,13 @@ def save(
 
 
 def load(path: str | os.PathLike[str], **functions: Callable[..., Any]) -> Any:
-    """The model in a file: an estimator, an `OnlinePerceptron` or a `StructuredPerceptron`.
+    """Load the model in a file: an estimator, an `OnlinePerceptron` or a `StructuredPerceptron`.
 
-    A file holds no code. So a model that was learned with functions of your own needs them again, under the names of
-    the parameters: `load(path, kernel=shared)`, `load(path, features=features, decode=decode)`. Of these only
-    `constraint`, which matters for learning alone, may be left out.
+    A file holds no code. So a model that was trained with your own functions needs them again, by parameter name:
+    `load(path, kernel=shared)`, `load(path, features=features, decode=decode)`. Only `constraint`, which matters only
+    for learning, may be omitted.
 
-    A file that is no model, or is damaged, or was made to do harm, is a `ValueError` that says what is wrong.
+    Raises a `ValueError` that says what is wrong if a file is not a model, or is damaged or malicious.
     """
     plain = load_plain(path, **functions)
     holder = HOLDERS.get(type(plain).__name__)
@@ -124,11 +123,11 @@ def load(path: str | os.PathLike[str], **functions: Callable[..., Any]) -> Any:
 
 
 def load_plain(path: str | os.PathLike[str], **functions: Callable[..., Any]) -> Any:
-    """The model in a file, without scikit-learn and without what holds it.
+    """Load the model in a file, without scikit-learn and without its estimator.
 
     A `LinearModel` for a `Perceptron`, a `Tagger` for a `SequencePerceptron`, a `KernelModel` for a `KernelPerceptron`,
     a `StructuredModel` for a `StructuredPerceptron`; an `OnlinePerceptron` is its own model. A `Paraboloid` becomes a
-    `LiftModel`, which knows its columns only.
+    `LiftModel`, which has only its columns.
     """
     for name, function in functions.items():
         if name not in MAY_BE_FUNCTIONS:
@@ -161,7 +160,7 @@ def _codec(learner: str) -> Any:
 
 
 def _plain_of(model: Any) -> Any:
-    """A model of any kind, without what holds it."""
+    """Return a model of any kind, without its estimator."""
     holder = f"{type(model).__module__}.{type(model).__qualname__}"
     if holder in (f"novikoff.{module}.{name}" for module, name in HOLDERS.values()):
         try:
@@ -181,8 +180,8 @@ def _plain_of(model: Any) -> Any:
 
 
 def _evidence(model: Any, certificate: Any, fingerprint: str | None) -> dict[str, Any]:
-    """What is known about the training data: what is new, and where that is nothing, what the model has. A review is
-    that of the model, if it has one."""
+    """Return the evidence about the training data: the given one, else that of the model. A review is always that of
+    the model."""
     if isinstance(certificate, str):
         from novikoff.prove.separable.certificate import Certificate
 
@@ -198,13 +197,13 @@ def _evidence(model: Any, certificate: Any, fingerprint: str | None) -> dict[str
 
 
 def _evidence_in(header: Mapping[str, Any]) -> dict[str, Any]:
-    """The same in a file, which is not trusted: text, and counts that do not contradict each other."""
+    """Return the evidence in a file, which is not trusted: strings, and consistent counts."""
     kinds: dict[str, Any] = {"certificate": str | None, "fingerprint": str | None, "review": Review | None}
     return {name: RECORDS.read(kind, header.get(name), {}, name) for name, kind in kinds.items()}
 
 
 def read_certificate(path: Path) -> "AnyCertificate":
-    """The certificate in a file of its own, which `--out` of some commands writes, or in a model. It is not checked."""
+    """Return the certificate in a file of its own, as `--out` of some commands writes, or in a model, unchecked."""
     from novikoff.prove.certificates import read_certificate as read_text
     from novikoff.prove.exact.document import CertificateError
 
@@ -220,7 +219,7 @@ def read_certificate(path: Path) -> "AnyCertificate":
 
 
 def certificate_text(path: Path) -> str | bytes | None:
-    """The JSON text of the certificate in a file; None if that is a model without one."""
+    """Return the JSON text of the certificate in a file; None if that is a model without one."""
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a directory; name the certificate or the model in it")
     with path.open("rb") as file:

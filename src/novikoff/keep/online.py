@@ -1,4 +1,4 @@
-"""The online perceptron in a file: its features and labels by name, which are any plain values."""
+"""The online perceptron in a file: its features and labels by name; names are any plain values."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -65,7 +65,7 @@ def from_parts(parts: FileParts, functions: Mapping[str, Callable[..., Any]]) ->
 
 
 def _check(state: OnlineState, fit_intercept: bool, fades: bool) -> None:
-    """Whether these can be the sums of so many mistakes of such a length, and ages that are counted from an origin.
+    """Check that the sums are possible for this number and length of mistakes, and that the origin of ages is valid.
 
     Then all further learning stays finite, and ends: with an origin after the last example it would not.
     """
@@ -76,7 +76,7 @@ def _check(state: OnlineState, fit_intercept: bool, fades: bool) -> None:
     ensure(state.waited <= updates * updates, "labels came later than there were mistakes")
     ensure(longest <= LONGEST, "an example is too long")
     ensure(state.square <= 2.0 * (longest * longest + 1.0), "R^2 is larger than the longest example")
-    # Each mistake adds no more than its length to a weight, and its age times that to the drift. Rounding is within 2.
+    # A mistake adds at most its length to a weight, and its age times that to the drift. The factor 2 covers rounding.
     most, oldest = 2.0 * updates * longest, 2.0 ** (OLD + 1) if fades else state.examples
     for weights in state.weights:
         sizes = ((pair, 2.0 * updates if name is Intercept else most) for name, pair in weights.items())

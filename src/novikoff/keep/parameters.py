@@ -1,7 +1,7 @@
-"""Parameters in files: what was asked for. In the place of functions, which are code, there is a note.
+"""Parameters in files. Functions, which are code, are replaced by notes.
 
-A model that could not be used is not loaded. What an option may be is declared in `novikoff.options`; here are the
-parameters that are declared nowhere, and those that depend on more than their value.
+A model with invalid parameters is not loaded. `novikoff.options` declares the valid values of options; here are the
+parameters that are not declared there, and those that depend on more than their value.
 """
 
 import math
@@ -20,16 +20,16 @@ Check = Callable[[Any], bool]
 # The parameters that may be functions.
 MAY_BE_FUNCTIONS = ("kernel", "constraint", "features", "decode", "loss")
 
-# No parameter but a seed is a larger whole number: it could not become a float, or a count.
+# Only a seed may be a larger integer: others must be convertible to a float, or a count.
 LARGEST = 2**62
 
 
 class FunctionError(ValueError):
-    """A function is needed that was not given, or was given and is not needed."""
+    """A required function was not given, or one was given that is not needed."""
 
 
 def encode_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Parameters by name. In the place of functions and generators there are notes."""
+    """Return parameters by name, with notes in place of functions and generators."""
     return {name: _parameter(name, value) for name, value in parameters.items()}
 
 
@@ -47,9 +47,9 @@ def _parameter(name: str, value: Any) -> Any:
 def decode_parameters(
     header: Mapping[str, Any], functions: Mapping[str, Callable[..., Any]], *, own: tuple[str, ...] = ()
 ) -> dict[str, Any]:
-    """The parameters, with the functions that the caller has brought; where none is needed, none may be brought.
+    """Return the parameters, with the caller's functions; a function that is not needed is refused.
 
-    Those that mean something of their `own` to a learner are left to it to check.
+    Parameters with an `own` meaning to a learner are left to it to check.
     """
     found = header["parameters"]
     if not isinstance(found, dict):
@@ -69,7 +69,7 @@ def decode_parameters(
 
 
 def needed_function(header: Mapping[str, Any], name: str, functions: Mapping[str, Callable[..., Any]]) -> None:
-    """Ask for a function that the model cannot do without."""
+    """Raise FunctionError if a function that the model requires was not given."""
     plain = header["parameters"].get(name)
     function = _function_name(plain)
     if function is not None and not callable(functions.get(name)):
@@ -88,7 +88,7 @@ def _is_left_out(plain: Any) -> bool:
 
 
 def check_parameters(parameters: Mapping[str, Any]) -> None:
-    """Refuse parameters that no learner takes; names that are not known here may be anything."""
+    """Refuse values that no learner accepts; parameters with unknown names are not checked."""
     for name, value in parameters.items():
         if not _fits(name, value):
             raise ModelFileError(f"the parameter {name}={value!r:.60} is invalid")

@@ -1,11 +1,11 @@
-"""The sequence perceptron in a file: how tokens become features, and the weights of features and of label after label.
+"""The sequence perceptron in a file: how tokens become features, and the weights of features and of label transitions.
 
-Only weights that are not 0 are kept: so many of each feature, with their labels, and the places of the links among all.
-A tagger that can go on learning has its last weights in the file, and the drift of which the average is made; one that
-was pruned has only the weights that predict.
+Only nonzero weights are stored: their number for each feature, with their labels, and the indices of transitions. A
+tagger that can resume learning has its last weights in the file, and the drift that gives the average; one that was
+pruned has only the weights that predict.
 
-A constraint that is a function is code, and not in the file. It is needed for learning only: what it forbids has the
-weight minus infinity, which is kept.
+A constraint that is a function is code, and not in the file. It is needed for learning only: forbidden transitions have
+the weight minus infinity, which is stored.
 """
 
 from collections.abc import Callable, Mapping
@@ -34,10 +34,10 @@ CODEC = Codec()
 BY_HAND = (*OF_MODELS, "classes", "labels", "features", "weights", "memory", "labels_are_fixed")
 BY_HAND_OF_MEMORY = ("weights", "drift")
 
-# The links of so many labels are a table of bytes; one that is larger belongs to a larger file.
+# The largest table of transitions, in bytes; larger files may have larger ones.
 LARGE_LINKS = 1 << 28
 
-# Far beyond what templates are written for, and near enough that a hostile one cannot keep a machine busy.
+# Far longer than useful templates, but short enough that a malicious one cannot exhaust the machine.
 LONGEST_TEMPLATE = 10_000
 FARTHEST_OFFSET = 100_000
 
@@ -80,7 +80,7 @@ def to_parts(tagger: Tagger) -> FileParts:
 
 
 def _weights_to_arrays(weights: Weights, drift: Drift | None) -> Arrays:
-    """The weights that are not 0, and with a drift those whose drift is not."""
+    """Return the nonzero weights, and with a drift also those whose drift is not 0."""
     table = weights.links.table.ravel()
     known, linked = weights.emissions.values != 0.0, table != 0.0
     if drift is not None:
@@ -99,7 +99,7 @@ def _weights_to_arrays(weights: Weights, drift: Drift | None) -> Arrays:
     }
     if drift is None:
         return arrays
-    narrow = values.astype(np.float32)  # the last weights are mostly whole numbers
+    narrow = values.astype(np.float32)  # the last weights are mostly integers
     exact = narrow if np.array_equal(narrow, values) else values
     return arrays | {"weights": exact, "drift": drift.emissions[places], "link_drift": drift.links.ravel()[at]}
 
@@ -129,7 +129,7 @@ def from_parts(parts: FileParts, functions: Mapping[str, Callable[..., Any]]) ->
     ensure(all(label == label for label in labels), "a label is NaN")
     ensure(not goes_on(header), "a tagger has a record, also while it goes on learning")
     size = sum(array.nbytes for array in arrays.values())
-    known_memory = header.get("memory")  # files from before it was kept have none
+    known_memory = header.get("memory")  # older files have none
     weights, drift = _weights(arrays, len(labels), size, with_drift=known_memory is not None)
     features = _features(Fields(header["features"], "features", ModelFileError), arrays, weights.n_features)
     ensure(features.index.n_columns == weights.n_features, "there are not as many features as weights")
@@ -158,7 +158,7 @@ def from_parts(parts: FileParts, functions: Mapping[str, Callable[..., Any]]) ->
 
 
 def _memory(header: Any, weights: Weights, drift: Drift, run: SequenceRun) -> ChainMemory:
-    """What a tagger remembers, if the record can be its own."""
+    """Return the memory of a tagger, if the record matches it."""
     memory = ChainMemory(weights, drift, **CODEC.read_fields(ChainMemory, header, {}, "memory", BY_HAND_OF_MEMORY))
     ensure(memory.updates <= memory.examples, "there are more mistakes than examples")
     checks.memory(memory, run)
@@ -178,7 +178,7 @@ def _guesses(arrays: Arrays, labels: list[Any]) -> list[list[Any]] | None:
 
 
 def _weights(arrays: Arrays, n_labels: int, n_bytes: int, *, with_drift: bool) -> tuple[Weights, Drift | None]:
-    """The weights, and the drift of each of them if there is one."""
+    """Return the weights, and their drift if there is one."""
     kinds: dict[str, Any] = {"counts": np.uint32, "labels": np.uint16, "weights": (np.float32, np.float64)}
     kinds |= {"link_places": np.uint32, "links": np.float64, "forbidden": np.uint8}
     counts, labels, weights, places, links, forbidden = (take(arrays, name, kind) for name, kind in kinds.items())
@@ -241,7 +241,7 @@ def _templates(kind: Fields) -> tuple[Template, ...]:
 
 
 def _sources(templates: tuple[Template, ...]) -> dict[tuple[str, tuple[str, ...]], int]:
-    """The columns under their functions, in the order of the templates, and how far templates look in each."""
+    """Return the columns with their functions, in the order of the templates, and the reach of templates in each."""
     reaches: dict[tuple[str, tuple[str, ...]], int] = {}
     for part in (part for template in templates for part in template.parts):
         reaches[part.source] = max(reaches.get(part.source, 0), abs(part.offset))
@@ -260,7 +260,7 @@ def _template_index(kind: Fields, arrays: Arrays) -> TemplateIndex:
 
 
 def _numbered(array: NDArray[np.uint8]) -> dict[str, int]:
-    """Texts, numbered from 0."""
+    """Return strings, numbered from 0."""
     names = decode_names(array)
     if any(type(name) is not str for name in names) or len(set(names)) != len(names):
         raise ModelFileError("the values of a column, or the attributes, are not different texts")
@@ -270,7 +270,7 @@ def _numbered(array: NDArray[np.uint8]) -> dict[str, int]:
 def _lookups(
     arrays: Arrays, number: int, template: Template, vocabularies: Mapping[tuple[str, tuple[str, ...]], Vocabulary]
 ) -> tuple[Lookup, ...]:
-    """The look-ups of a template, for keys that it can have: parts are joined as long as keys fit into 64 bits."""
+    """Return the look-ups of a template: its parts are joined as long as keys fit into 64 bits."""
     lookups, n_keys = list[Lookup](), 1
     for part in template.parts:
         size = vocabularies[part.source].size

@@ -18,7 +18,7 @@ from novikoff.learn.structure.space import StructureSearch
 CODEC = Codec()
 BY_HAND = (*OF_MODELS, "memory", "search", "mistake_rows")
 
-# Weights are arrays, ||w||^2 may be rounded below 0, and the others are only for the time of learning.
+# Weights are arrays, ||w||^2 may be rounded below 0, and the others are used during learning only.
 BY_HAND_OF_MEMORY = ("weights", "drift", "square", "saved", "astray")
 
 

@@ -1,8 +1,8 @@
-"""Values that JSON does not know, in what it knows, and back: names, labels, parameters.
+"""Encode values that JSON does not support, and decode them: names, labels, parameters.
 
-Strings, whole numbers, finite floats, booleans, None and lists are written as they are. Everything else is an object
-with one key, which says what it is: `{"tuple": [1, "a"]}`. Reading makes values of these kinds only; no class is looked
-up by a name in a file.
+Strings, integers, finite floats, booleans, None and lists are written as they are. Everything else is an object with
+one key, its type: `{"tuple": [1, "a"]}`. Reading creates values of these types only; no class is looked up by a name in
+a file.
 
 >>> encode(("colour", b"red", float("inf")))
 {'tuple': ['colour', {'bytes': 'cmVk'}, {'float': 'inf'}]}
@@ -23,13 +23,13 @@ from novikoff.data import strict_json
 from novikoff.features.names import Intercept, OneHot
 from novikoff.keep.layout import ModelFileError, dumped
 
-# NumPy pads strings to the longest, so a short file could ask for long arrays: one may have so many bytes, and all of
-# a file together fewer, with some more for each byte of the file.
+# NumPy pads strings to the longest, so a short file could require huge arrays: one may have this many bytes, and all
+# arrays of a file together fewer, plus an allowance for each byte of the file.
 MOST_BYTES = 1 << 28
 SMALL_BYTES = 1 << 26
 BYTES_A_BYTE = 16
 
-# The types of NumPy's scalars, and of the values that they are made of: np.bytes_(10**9) would be 10^9 zeros.
+# NumPy's scalar types, and the types that they may be made from: np.bytes_(10**9) would be 10^9 zeros.
 SCALARS: dict[str, tuple[Any, type]] = {
     kind.__name__: (kind, plain)
     for plain, kinds in (
@@ -43,14 +43,14 @@ SCALARS: dict[str, tuple[Any, type]] = {
 }
 FLOATS = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 
-# What an array may consist of: truth values, whole numbers, floats of up to 64 bits, strings, bytes, any of these.
+# What an array may consist of: booleans, integers, floats of up to 64 bits, strings, bytes, or objects of these types.
 ARRAY_KINDS = "biufUSO"
 MOST_DIMENSIONS = 32
 ARRAY_TYPE = rf"[<|][{ARRAY_KINDS}]\d{{0,9}}"
 
 
 def encode(value: Any, what: str = "a value") -> Any:
-    """The value in what JSON knows; `what` it is, for the error if it cannot be."""
+    """Return the value as JSON; `what` names it in the error if that is impossible."""
     kind = type(value)
     if value is None or kind in (str, bool, int) or (kind is float and math.isfinite(value)):
         return value
@@ -89,7 +89,7 @@ def _tagged(value: Any, what: str) -> tuple[str, Any] | None:
 
 
 def decode(plain: Any) -> Any:
-    """The value that `encode` wrote."""
+    """Return the value that `encode` wrote."""
     if isinstance(plain, list):
         return [decode(part) for part in plain]
     if not isinstance(plain, dict):
@@ -103,7 +103,7 @@ def decode(plain: Any) -> Any:
 
 
 def encode_array(array: NDArray[Any], what: str) -> dict[str, Any]:
-    """A small array, such as that of the classes, with its exact type."""
+    """Return a small array, such as that of the classes, as JSON, with its exact type."""
     kind = array.dtype
     if kind.kind not in ARRAY_KINDS or (kind.kind == "f" and kind.itemsize > 8):
         raise ValueError(f"{what} is an array of {kind}, which a model file cannot hold; use strings or numbers")
@@ -120,7 +120,7 @@ def encode_array(array: NDArray[Any], what: str) -> dict[str, Any]:
 
 
 def decode_array(plain: Any) -> NDArray[Any]:
-    """The array that `encode_array` wrote."""
+    """Return the array that `encode_array` wrote."""
     if not re.fullmatch(ARRAY_TYPE, plain["type"]):
         raise ModelFileError(f"an array of {plain['type']:.60} is not among those that a model file holds")
     kind, shape, values = np.dtype(plain["type"]).newbyteorder("="), plain["shape"], decode(plain["values"])
@@ -135,7 +135,7 @@ def decode_array(plain: Any) -> NDArray[Any]:
 
 
 def check_room(plain: Any, n_bytes: int) -> None:
-    """Refuse a text of so many bytes that asks for arrays out of all proportion, before any is made."""
+    """Refuse JSON that requires arrays out of proportion to its bytes, before any is allocated."""
     asked, waiting = 0, [plain]
     while waiting:
         value = waiting.pop()
@@ -158,12 +158,12 @@ def _same(one: NDArray[Any], other: NDArray[Any]) -> bool:
 
 
 def encode_names(names: Iterable[Any], what: str) -> NDArray[np.uint8]:
-    """Names, of which there may be many, as an array: the header stays short."""
+    """Return names, possibly many, as an array, which keeps the header short."""
     return np.frombuffer(dumped(encode(list(names), what)).encode(), np.uint8)
 
 
 def decode_names(array: NDArray[np.uint8]) -> list[Any]:
-    """The names that `encode_names` wrote."""
+    """Return the names that `encode_names` wrote."""
     plain = strict_json.parse(array.tobytes(), most_bytes=array.nbytes)
     check_room(plain, array.nbytes)
     names = decode(plain)
