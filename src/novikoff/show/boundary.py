@@ -1,4 +1,4 @@
-"""The decision boundary in the plane: straight or curved, with its margin band, support rows and mistakes."""
+"""The decision boundary in two dimensions: straight or curved, with its margin band, support rows and mistakes."""
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
@@ -38,13 +38,13 @@ NO_ROWS = np.empty(0, dtype=np.int64)
 
 @dataclass(eq=False)
 class BoundaryDisplay(Display):
-    """Which side of the boundary is whose, for examples of two numbers.
+    """The decision regions of the classes, for examples with two features.
 
-    `scores` are those of the points of the grid `across` x `up`: one number for two classes, one a class for more; None
-    if nothing separates the rows. `band` is the smallest score y f(x) of a row, if every row is right: no row lies
-    between the dashed lines. For a plane that band is as wide as twice the `geometric_margin`. `widest` are the scores
-    of another boundary to compare with, the widest one. `ringed` rows carry the boundary, or prove that there is none,
-    `ringed_as` says which; `mistaken` are the rows that the learner was ever mistaken about.
+    `scores` are those of the points of the grid `across` x `up`: one number for two classes, one per class for more;
+    None if nothing separates the rows. `band` is the smallest score y f(x) of a row, if every row is correct: no row
+    lies between the dashed lines. For a hyperplane the band is twice the `geometric_margin` wide. `widest` are the
+    scores of the boundary with the largest margin, for comparison. `ringed` rows are support rows, or prove that there
+    is no boundary, as `ringed_as` states; `mistaken` are the rows on which the learner ever made a mistake.
 
     >>> from novikoff import Perceptron
     >>> X, y = [[-1, 2], [1, 0], [1, 1], [-1, 0], [-1, -2], [1, -1]], [-1, 1, 1, -1, -1, 1]
@@ -72,9 +72,9 @@ class BoundaryDisplay(Display):
     def from_estimator(
         cls, estimator: Any, X: Any, y: ArrayLike, *, certificate: "Certificate | None" = None, resolution: int = 250
     ) -> Self:
-        """From a fitted classifier, linear, with a kernel, or a pipeline, and the rows it was fitted to.
+        """Create from a fitted classifier, linear, with a kernel, or a pipeline, and the rows it was fitted on.
 
-        Ringed are the support rows of a kernel perceptron, or those that fix the margin of the `certificate`, if given.
+        The support rows of a kernel perceptron are ringed, or those of the `certificate`, if given.
         """
         points, labels = matrix_of(X, 2, WHY), labels_for(X, y)
         classes = tuple(np.asarray(estimator.classes_).tolist())
@@ -94,7 +94,8 @@ class BoundaryDisplay(Display):
 
     @classmethod
     def from_certificate(cls, certificate: "Certificate", X: Any, y: ArrayLike, *, resolution: int = 250) -> Self:
-        """From a certificate of two classes: the widest plane and the rows that fix it, or the rows in its way."""
+        """Create from a certificate of two classes: the hyperplane of maximum margin and its support rows, or the rows
+        that prove there is none."""
         points, labels = matrix_of(X, 2, WHY), labels_for(X, y)
         if not certificate.problem.has_one_plane:
             raise ValueError(
@@ -116,7 +117,7 @@ class BoundaryDisplay(Display):
 
     def plot(self, ax: Any = None, **kwargs: Any) -> Self:
         """Draw on `ax`, or on a new figure; `kwargs` go to the points' `scatter`."""
-        # Distances in the picture are distances, unless that would make it a sliver.
+        # Both axes have the same scale, unless the picture would be too narrow.
         shape = float(np.ptp(self.up) / np.ptp(self.across))
         is_equal = 1 / 4 < shape < 4
         height = 5.4 * shape if is_equal else 4.0
@@ -136,7 +137,7 @@ class BoundaryDisplay(Display):
         return self._drawn(ax)
 
     def leads(self) -> list[Floats]:
-        """By how much every class beats the best other, at every point of the grid."""
+        """Return by how much every class beats the best other, at every point of the grid."""
         if self.scores is None:
             return []
         if self.scores.ndim == 2:
@@ -171,7 +172,7 @@ class BoundaryDisplay(Display):
 
     def _mark_mistaken(self, ax: Any) -> None:
         points = self.X[self.mistaken]
-        # White under black: to be seen on dark and on light points.
+        # White under black: visible on dark and light points.
         ax.scatter(*points.T, marker="x", s=44, c=PAPER, linewidths=3.2, zorder=5)
         ax.scatter(*points.T, marker="x", s=36, c=INK, linewidths=1.4, zorder=6, label="mistaken while learning")
 
@@ -193,7 +194,7 @@ class BoundaryDisplay(Display):
 
 
 def _widths(estimator: Any, X: Any, signs: NDArray[np.int8]) -> tuple[float | None, float | None]:
-    """The smallest score, and for a plane the smallest distance, if every row is right; a vote has neither."""
+    """Return the smallest score, and a hyperplane's smallest distance, if every row is correct; a vote has neither."""
     model = last_step(estimator)
     coefficients = getattr(model, "coef_", None)
     if coefficients is None and not hasattr(model, "dual_coef_"):
@@ -202,7 +203,7 @@ def _widths(estimator: Any, X: Any, signs: NDArray[np.int8]) -> tuple[float | No
     if band <= 0:
         return None, None
     rows = matrix_of(X, 2, WHY)
-    # Distances to the plane are those of the picture only if the rows were learned as they are drawn.
+    # Distances to the hyperplane are those of the picture only if the rows were learned as they are drawn.
     as_drawn = model is estimator and np.array_equal(as_learned(model, X), rows)
     if coefficients is None or not as_drawn or not np.any(coefficients):
         return band, None
@@ -211,19 +212,19 @@ def _widths(estimator: Any, X: Any, signs: NDArray[np.int8]) -> tuple[float | No
 
 
 def grid_axis(values: Floats, resolution: int) -> Floats:
-    """Places from one end of the numbers to the other, and a little beyond."""
+    """Return evenly spaced values over the range of the numbers, and slightly beyond."""
     spread = float(np.ptp(values)) or 1.0
     return np.linspace(values.min() - 0.12 * spread, values.max() + 0.12 * spread, resolution)
 
 
 def grid_points(across: Floats, up: Floats) -> Floats:
-    """The points of a grid as rows."""
+    """Return the points of a grid as rows."""
     x, z = np.meshgrid(across, up)
     return np.column_stack([x.ravel(), z.ravel()])
 
 
 def _like(X: Any, grid: Floats) -> Any:
-    """The grid as a data frame of the same kind, if the examples came as one: models know columns by name."""
+    """Return the grid as a data frame of the same type, if the examples are one: models identify columns by name."""
     if not hasattr(X, "columns"):
         return grid
     names = {"columns": X.columns} if hasattr(X, "iloc") else {"schema": list(X.columns)}

@@ -1,4 +1,4 @@
-"""Confusion: which class was taken for which, and how often."""
+"""Confusion: which class was predicted for which, and how often."""
 
 from dataclasses import dataclass
 from typing import Any, Self
@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from novikoff.show.style import Display, axes
 
-# With more classes, numbers in cells are too small to be read.
+# With more classes, numbers in cells are too small to read.
 READABLE = 25
 
 
@@ -16,7 +16,7 @@ READABLE = 25
 class ConfusionDisplay(Display):
     """Counts of rows by their class (down) and the predicted class (across).
 
-    The shade of a cell is its share of the row, so that rare classes are seen as well; the number is the count.
+    The shade of a cell is its fraction of the row, so that rare classes are visible, too; the number is the count.
 
     >>> display = ConfusionDisplay.from_predictions(["a", "a", "b"], ["a", "b", "b"])
     >>> display.classes, display.counts.tolist(), display.errors
@@ -28,7 +28,7 @@ class ConfusionDisplay(Display):
 
     @classmethod
     def from_predictions(cls, y_true: Any, y_pred: Any, *, classes: Any = None) -> Self:
-        """From right and predicted labels; of sequences, the labels of all tokens."""
+        """Create from true and predicted labels; for sequences, the labels of all tokens."""
         right, guessed = _flat(y_true), _flat(y_pred)
         if not right:
             raise ValueError("there are no labels to compare")
@@ -46,7 +46,7 @@ class ConfusionDisplay(Display):
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: Any) -> Self:
-        """From a fitted classifier, or labeller of sequences, and rows with their labels."""
+        """Create from a fitted classifier, or sequence labeller, and rows with their labels."""
         return cls.from_predictions(y, estimator.predict(X))
 
     @property
@@ -79,7 +79,7 @@ class ConfusionDisplay(Display):
 
 
 def _flat(labels: Any) -> list[Any]:
-    """Labels in one list: of rows, or of the tokens of sequences."""
+    """Return labels of rows, or of the tokens of sequences, in one list."""
     values = labels.tolist() if hasattr(labels, "tolist") else list(labels)
     if values and isinstance(values[0], list | tuple | np.ndarray):
         return [

@@ -1,4 +1,4 @@
-"""The heaviest features: what a model listens to most."""
+"""The heaviest features: those with the largest weights."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ BIAS = "(bias)"
 
 
 class Bar(NamedTuple):
-    """A weight by name, and the class that it belongs to (None for two classes, which share their weights)."""
+    """A named weight, and its class (None for two classes, which share their weights)."""
 
     name: str
     weight: float
@@ -21,7 +21,7 @@ class Bar(NamedTuple):
 
 @dataclass(eq=False)
 class HeaviestDisplay(Display):
-    """The weights of the largest size by the names of their features, heaviest on top.
+    """The weights of largest absolute value, with the names of their features, heaviest on top.
 
     With two classes, `classes`, a positive weight favours the second and a negative one the first. With more,
     or with sequences, every weight belongs to a class, and favours or disfavours it.
@@ -38,9 +38,9 @@ class HeaviestDisplay(Display):
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, n: int = 20, label: Any = None) -> Self:
-        """From a fitted linear, online, sequence or structured perceptron, or a pipeline that ends in one.
+        """Create from a fitted linear, online, sequence or structured perceptron, or a pipeline that ends in one.
 
-        The n heaviest weights that are not 0, of one class if `label` names it.
+        Shows the n heaviest nonzero weights, of one class if `label` names it.
         """
         if n < 1:
             raise ValueError(f"n={n} weights are none to show; ask for at least 1")
@@ -79,9 +79,9 @@ class HeaviestDisplay(Display):
 
 
 def _weights(estimator: Any) -> tuple[list[Bar], Sequence[Any]]:
-    """All weights of any of the learners, and the classes."""
+    """Return all weights of any learner, and the classes."""
     model = last_step(estimator)
-    if hasattr(model, "coef_"):  # of any library, behind any steps
+    if hasattr(model, "coef_"):  # of any library, after any pipeline steps
         classes = model.classes_.tolist()
         return _of_coefficients(estimator, classes), classes
     plain = model.to_model() if hasattr(model, "to_model") else model
@@ -92,7 +92,7 @@ def _weights(estimator: Any) -> tuple[list[Bar], Sequence[Any]]:
 
 
 def _of_coefficients(estimator: Any, classes: Sequence[Any]) -> list[Bar]:
-    """All weights of a linear model, by the names its columns have."""
+    """Return all weights of a linear model, with the names of its columns."""
     model = last_step(estimator)
     names = [*_feature_names(estimator, np.shape(model.coef_)[1]), BIAS]
     table = np.column_stack([model.coef_, np.ravel(model.intercept_)])
@@ -105,7 +105,7 @@ def _of_coefficients(estimator: Any, classes: Sequence[Any]) -> list[Bar]:
 
 
 def _feature_names(estimator: Any, n_columns: int) -> list[Any]:
-    """Those that the last of the steps before the model gives, or those of the data."""
+    """Return the feature names from the last step before the model, or those of the data."""
     model = last_step(estimator)
     if model is not estimator and len(estimator.steps) > 1:
         try:

@@ -36,10 +36,10 @@ SCORE_LEAD = "lead of the right class in score"
 
 @dataclass(eq=False)
 class MarginsDisplay(Display):
-    """A histogram of the margins; a row is mistaken if its margin is 0 or less.
+    """A histogram of the margins; a row is misclassified if its margin is 0 or less.
 
     Margins are those of the theorem (`novikoff.margins`, and `multiclass_margins`): divided by the length of the folded
-    weights. Models without weights of their own, by a kernel or by a vote, have scores instead. `quantity` says which.
+    weights. Models without a weight vector, kernel or voted ones, have scores instead. `quantity` states which.
 
     >>> X, y = [[-1, 2], [1, 0], [1, 1], [-1, 0], [-1, -2], [1, -1]], [-1, 1, 1, -1, -1, 1]
     >>> display = MarginsDisplay.from_separator(Separator([1.0, 0.0]), X, y, fit_intercept=False)
@@ -52,12 +52,12 @@ class MarginsDisplay(Display):
 
     @classmethod
     def from_separator(cls, separator: Separator, X: Any, y: ArrayLike, *, fit_intercept: bool = True) -> Self:
-        """From any plane."""
+        """Create from any hyperplane."""
         return cls(margins(X, y, separator, fit_intercept), FOLDED if fit_intercept else THROUGH_ORIGIN)
 
     @classmethod
     def from_certificate(cls, certificate: "Certificate", X: Any, y: ArrayLike) -> Self:
-        """From a certificate of separable data: the margins under the widest plane, or planes."""
+        """Create from a certificate of separable data: the margins of its hyperplane or hyperplanes."""
         plane = certificate.separator
         if isinstance(plane, Separator):
             return cls.from_separator(plane, X, y, fit_intercept=certificate.fit_intercept)
@@ -67,7 +67,7 @@ class MarginsDisplay(Display):
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: ArrayLike) -> Self:
-        """From a fitted classifier and rows, of the training data or not."""
+        """Create from a fitted classifier and any rows."""
         labels = labels_for(X, y)
         classes = tuple(np.asarray(estimator.classes_).tolist())
         coefficients = getattr(estimator, "coef_", None)
@@ -89,7 +89,7 @@ class MarginsDisplay(Display):
 
     @property
     def mistaken(self) -> int:
-        """How many rows are not strictly on their side."""
+        """How many rows are not strictly on the correct side."""
         return int(np.count_nonzero(self.margins <= 0))
 
     def plot(self, ax: Any = None, *, bins: int | str = "auto", **kwargs: Any) -> Self:
@@ -113,23 +113,23 @@ class MarginsDisplay(Display):
 
 
 def _edges(values: Floats, bins: int | str) -> Floats:
-    """Bins of one width, 0 being an edge, so that no bin has rows of both sides."""
+    """Return bins of equal width with an edge at 0, so that no bin has rows of both sides."""
     edges = np.histogram_bin_edges(np.append(values, 0.0), bins=bins)
     if len(edges) > 200:
         edges = np.linspace(edges[0], edges[-1], 201)
     width = float(edges[1] - edges[0])
-    # One bin more than the quotients say: they are rounded, and a margin of 0 belongs to a bin on the left.
+    # One bin more than the quotients give: they are rounded, and a margin of 0 belongs to a bin on the left.
     first, last = np.floor(values.min() / width) - 1, np.ceil(values.max() / width) + 1
     return width * np.arange(min(first, -1), max(last, 1) + 1)
 
 
 def _counts(values: Floats, edges: Floats) -> Any:
-    """Rows in the half-open bins (a, b]: a margin of 0 is a mistake, and belongs to the left."""
+    """Count rows in the half-open bins (a, b]: a margin of 0 is a mistake, and belongs to the left."""
     return np.histogram(-values, -edges[::-1])[0][::-1]
 
 
 def _leads(scores: Floats, labels: Any, classes: tuple[Any, ...]) -> Floats:
-    """By how much the right class beats the best other."""
+    """Return by how much the correct class beats the best other."""
     rows, places = np.arange(len(labels)), places_under(labels, classes)
     right = scores[rows, places]
     others = scores.copy()

@@ -1,4 +1,4 @@
-"""Mistakes per epoch, their sum, and the bound that the sum cannot pass."""
+"""Mistakes per epoch, their sum, and its bound."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
@@ -23,17 +23,16 @@ if TYPE_CHECKING:
     from novikoff.learn.run import Run
     from novikoff.prove.separable.certificate import Certificate
 
-# Above so many times the mistakes made, the bound would flatten them on a plain axis.
+# If the bound exceeds the mistakes by this factor, the axis is logarithmic: a linear one would flatten them.
 FAR = 5
 
 
 @dataclass(eq=False)
 class MistakesDisplay(Display):
-    """How many mistakes each epoch made, how many there were so far, and how many there can be.
+    """The mistakes of each epoch, their cumulative sum, and its bound.
 
     With a lead, narrow examples count, too. The theorem of Block and Novikoff bounds the sum, not the epochs: the line
-    of the sum stays below the dashed one. Where the bound is far above, the axis is logarithmic (and linear from 0 to
-    1).
+    of the sum stays below the dashed one. If the bound is far above, the axis is logarithmic (and linear from 0 to 1).
 
     >>> from novikoff import Perceptron, certify
     >>> X, y = [[-1, 2], [1, 0], [1, 1], [-1, 0], [-1, -2], [1, -1]], [-1, 1, 1, -1, -1, 1]
@@ -48,14 +47,14 @@ class MistakesDisplay(Display):
 
     @classmethod
     def from_run(cls, run: "Run", *, bound: int | None = None) -> Self:
-        """From the record of a run (`run_`), with a bound on its mistakes if one is known."""
+        """Create from the record of a run (`run_`), with a bound on its mistakes if one is known."""
         if not run.mistakes_per_epoch:
             raise ValueError("the run has no epochs: fit keeps their mistakes, partial_fit and learn_one see no epochs")
         return cls(run.updates_per_epoch, bound)
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, certificate: "Certificate | None" = None) -> Self:
-        """From a fitted model, with the bound of the certificate of its training data, if given."""
+        """Create from a fitted model, with the bound of the certificate of its training data, if given."""
         model = last_step(estimator)
         if certificate is not None:
             _check_that_they_belong(model, certificate)
@@ -65,7 +64,7 @@ class MistakesDisplay(Display):
 
     @property
     def mistakes(self) -> int:
-        """Those of the epochs that were recorded."""
+        """The mistakes of all recorded epochs."""
         return sum(self.mistakes_per_epoch)
 
     def plot(self, ax: Any = None, **kwargs: Any) -> Self:
@@ -102,7 +101,7 @@ class MistakesDisplay(Display):
 
 
 def _check_that_they_belong(model: Any, certificate: "Certificate") -> None:
-    """A bound is about one kind of problem: the same labels, bias and space."""
+    """Check that certificate and model have the same labels, bias and space, so that the bound applies."""
     classes = np.asarray(model.classes_).tolist()
     if sorted(map(str, certificate.classes)) != sorted(map(str, classes)):
         raise ValueError(f"the certificate is about the labels {list(certificate.classes)}, the model about {classes}")

@@ -1,4 +1,4 @@
-"""A line that moves on between epochs, for notebooks and terminals: `fit(X, y, watch=ProgressLine())`."""
+"""A line that is updated between epochs, for notebooks and terminals: `fit(X, y, watch=ProgressLine())`."""
 
 import sys
 import weakref
@@ -11,10 +11,10 @@ ERASE = "\r\x1b[K"
 
 
 class ProgressLine:
-    """Shows how many examples `fit` has visited, and how many were mistaken, in one line that is written anew.
+    """Shows how many examples `fit` has visited, and how many mistakes it made, in one line that is overwritten.
 
-    It may watch any learner whose `fit` has `watch`. In a notebook the line stands in the output of the cell, elsewhere
-    on standard error; `stream` may be another place.
+    It may watch any learner whose `fit` has `watch`. In a notebook it writes to the output of the cell, elsewhere to
+    standard error, or to `stream`.
 
     >>> from novikoff import Perceptron, ProgressLine
     >>> model = Perceptron(random_state=0).fit([[1.0], [2.0], [3.0]], [0, 0, 1], watch=ProgressLine())
@@ -23,7 +23,7 @@ class ProgressLine:
     def __init__(self, stream: TextIO | None = None) -> None:
         self._stream = stream if stream is not None else sys.stdout if _in_a_notebook() else sys.stderr
         self._began = now()
-        # The line stays, and what is printed afterwards begins in the next one.
+        # The line stays, and later output starts on the next one.
         self._end = weakref.finalize(self, _end, self._stream) if self._stream is not sys.stdout else None
 
     def __call__(self, history: Any) -> None:

@@ -1,4 +1,4 @@
-"""The three proofs of the mistake bound as a picture: each leaves the run less and less room."""
+"""The three proofs of the mistake bound as a picture: each constrains the run more and more."""
 
 import math
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ from novikoff.show.style import (
 if TYPE_CHECKING:
     from novikoff.prove.run.follow import FollowedProof
 
-# Where the curves meet so many times beyond the run, straight axes would hide the run.
+# If the curves meet this many times beyond the run, axes are logarithmic: linear ones would hide the run.
 FAR = 15
 
 
@@ -40,11 +40,11 @@ class ProofDisplay(Display):
     """The proofs of the notes after every mistake k (Block 1962, Novikoff 1962).
 
     - k gamma <= <w, u> <= ||w|| <= sqrt(k) R: the floor grows faster than the ceiling. They meet at k = (R/gamma)^2,
-      and beyond it there is no room for weights.
+      beyond which no weights are possible.
     - The cosine of w and u is at most 1, and its floor sqrt(k) gamma/R rises.
     - The distance alpha_k = ||w - (R^2/gamma) u||^2 falls by at least R^2 with every mistake, and never below 0.
 
-    With a loss, R^2 + 2 max loss is in the place of R^2.
+    With a loss, R^2 + 2 max loss replaces R^2.
 
     >>> from novikoff import Separator, Steps, follow_proof
     >>> X, y = [[-1, 2], [1, 0], [1, 1], [-1, 0], [-1, -2], [1, -1]], [-1, 1, 1, -1, -1, 1]
@@ -58,9 +58,9 @@ class ProofDisplay(Display):
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: ArrayLike, *, separator: Any = None) -> Self:
-        """From a Perceptron that was fitted to X and y with record_mistakes=True.
+        """Create from a Perceptron that was fitted on X and y with record_mistakes=True.
 
-        The proof is followed with `separator`, or with the widest one, which `certify` finds.
+        The proof is followed with `separator`, or with the one of maximum margin, which `certify` finds.
         """
         from novikoff.prove.run.follow import follow_proof
         from novikoff.prove.run.steps import Steps
@@ -96,7 +96,7 @@ class ProofDisplay(Display):
 
     @property
     def crossing(self) -> float:
-        """(R/gamma)^2, where the floor meets the ceiling; rounded up, infinite beyond the floats."""
+        """(R/gamma)^2, where the floor meets the ceiling; rounded up, infinite beyond the range of floats."""
         try:
             return up(float(Fraction(self.proof.step_square) / Fraction(self.proof.margin) ** 2))
         except OverflowError:
@@ -105,8 +105,8 @@ class ProofDisplay(Display):
     def plot(self, ax: Any = None, *, scale: Literal["linear", "log"] | None = None, **kwargs: Any) -> Self:
         """Draw the three proofs on three axes `ax`, or on a new figure; on a single axis, only the first.
 
-        `kwargs` go to the curves of the run. The axes are logarithmic where the curves meet far beyond the run, unless
-        `scale` is named; the cosine and the distance have straight vertical axes.
+        `kwargs` go to the curves of the run. The axes are logarithmic if the curves meet far beyond the run, unless
+        `scale` is given; the cosine and the distance have linear vertical axes.
         """
         if ax is None:
             figure = pyplot().figure(figsize=(11, 6.4), layout="constrained")
@@ -141,7 +141,8 @@ class ProofDisplay(Display):
 
     @property
     def symbols(self) -> tuple[str, str, str, str]:
-        """What stands for R, R^2 and R^4 where a learner asks for more than a positive score; and what k counts."""
+        """The symbols for R, R^2 and R^4, which differ if a learner requires more than a positive score; and what k
+        counts."""
         R, S, fourth = ("√S", "S", "S²") if self.proof.asks_for_more else ("R", "R²", "R⁴")
         return R, S, fourth, "update" if self.proof.lead else "mistake"
 
@@ -200,7 +201,7 @@ class ProofDisplay(Display):
 
 
 def draw_room(ax: Any, k: Floats, floor: Floats, ceiling: Floats, name: str) -> Any:
-    """What the theorem leaves to the weights: between k gamma and sqrt(k) R, which is called `name`."""
+    """Draw the range that the theorem allows: between k gamma and sqrt(k) R, which is called `name`."""
     ax.fill_between(k, floor, np.maximum(floor, ceiling), color="#eeeeee", linewidth=0)
     ax.plot(k, ceiling, color=GREY, linestyle="--", linewidth=1.6, label=f"{name}: the length has this ceiling")
     ax.plot(k, floor, color=GREY, linestyle=":", linewidth=2.2, label=f"k·{GAMMA}: the progress has this floor")
@@ -211,7 +212,7 @@ def draw_room(ax: Any, k: Floats, floor: Floats, ceiling: Floats, name: str) -> 
 
 
 def draw_ruled_out(ax: Any, lengths: Floats) -> Any:
-    """The margins that are left after every mistake, where nothing may separate: none above ||w||/k."""
+    """Draw the margins still possible after every mistake, also on inseparable data: none above ||w||/k."""
     k = np.arange(1.0, len(lengths))
     ax.plot(k, lengths[1:] / k, color=DARK, label="‖w‖/k: no separator has a wider margin")
     ax.set(xscale="log", yscale="log", xlabel="mistakes k", ylabel="margin")

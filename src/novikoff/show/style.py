@@ -1,7 +1,7 @@
-"""What the pictures share: matplotlib on use, colours and shapes that survive grey paper, numbers on their safe side.
+"""Shared code of the pictures: matplotlib imported on use, colours and shapes that work in greyscale, safe rounding.
 
-Two classes differ by shape, by lightness and by hue, blue and orange, which every common kind of colour vision tells
-apart. More classes take their colours from cividis, made for that, whose lightness rises steadily.
+Two classes differ by shape, by lightness and by hue, blue and orange, which are distinct in every common kind of colour
+vision. More classes use cividis, designed for that, whose lightness rises steadily.
 """
 
 import re
@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 DARK, LIGHT = "#1b4b7f", "#ec9a3c"
 INK, GREY, PAPER = "#222222", "#6b6b6b", "#ffffff"
-# Beyond this, axes have no room: matplotlib computes their ends in floats.
+# The largest number that is drawn: matplotlib computes axis limits in floats.
 DRAWABLE = 10**150
 MARKERS = "so^DvPX*<>"
 MOST_NAMED = 26  # in a legend
@@ -27,7 +27,7 @@ Floats = NDArray[np.float64]
 
 
 class Display:
-    """A picture. Its constructor holds plain data, `plot` draws them and leaves `ax_` and `figure_`."""
+    """A picture. Its constructor stores plain data, `plot` draws them and sets `ax_` and `figure_`."""
 
     ax_: Any
     figure_: Any
@@ -38,7 +38,7 @@ class Display:
 
 
 def pyplot() -> Any:
-    """matplotlib.pyplot, or the advice to install it."""
+    """Return matplotlib.pyplot; raise ImportError with the command to install it."""
     try:
         import matplotlib.pyplot as plt
     except ImportError as error:
@@ -52,9 +52,9 @@ def can_draw() -> bool:
 
 
 def svg(draw: Callable[[Any], Any], size: tuple[float, float] = (7.2, 4.2)) -> str | None:
-    """What is drawn on a new figure, as the address of an image, for pages that load nothing; None without matplotlib.
+    """Return a drawing on a new figure as a data URL, for self-contained pages; None without matplotlib.
 
-    An image is closed: nothing that it shows, names from the data among it, can reach the page around it.
+    An image is isolated: nothing in it, such as names from the data, can affect the page around it.
     """
     if not can_draw():
         return None
@@ -64,13 +64,13 @@ def svg(draw: Callable[[Any], Any], size: tuple[float, float] = (7.2, 4.2)) -> s
     file = BytesIO()
     settings: Any = {"svg.fonttype": "none", "svg.hashsalt": "novikoff", "text.parse_math": False, "font.size": 10.5}
     with rc_context(settings), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # letters that this font lacks: the browser has others
+        warnings.simplefilter("ignore")  # glyphs that this font lacks: the browser has other fonts
         figure = Figure(figsize=size, layout="constrained")
         draw(figure)
-        figure.draw_without_rendering()  # a first layout, by which the one that is saved makes room for the legend
+        figure.draw_without_rendering()  # a first layout, so that the saved one has room for the legend
         figure.savefig(file, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
-    # A page should be small: places to a hundredth of a point, for no more can be seen, and the look of marks that are
-    # alike said once, around them.
+    # To keep pages small: positions to a hundredth of a point, as no more is visible, and the style of similar marks
+    # stated once, around them.
     drawn = re.sub(rb' (d|x|y)="[^"]*"', lambda place: re.sub(rb"(\.\d\d)\d+", rb"\1", place[0]), file.getvalue())
     drawn = re.sub(rb'<use [^>]*( style="[^"]*")/>(\s*<use [^>]*\1/>)+', _look_said_once, drawn)
     return f"data:image/svg+xml;base64,{b64encode(drawn).decode()}"
@@ -81,13 +81,13 @@ def _look_said_once(marks: re.Match[bytes]) -> bytes:
 
 
 def axes(ax: Any, size: tuple[float, float] = (6.4, 4.6)) -> Any:
-    """The axes to draw on: those given, or those of a new figure."""
+    """Return the axes to draw on: those given, or those of a new figure."""
     plt = pyplot()
     return plt.subplots(figsize=size, layout="constrained")[1] if ax is None else ax
 
 
 def class_colours(n_classes: int) -> list[str]:
-    """One colour a class, from dark to light."""
+    """Return one colour per class, from dark to light."""
     if n_classes <= 2:
         return [DARK, LIGHT][:n_classes]
     pyplot()
@@ -97,14 +97,14 @@ def class_colours(n_classes: int) -> list[str]:
 
 
 def tint(colour: str, share: float = 0.22) -> Any:
-    """A colour on its way to white, for areas behind points."""
+    """Return a colour mixed with white, for areas behind points."""
     from matplotlib import colors
 
     return tuple(1 - share * (1 - part) for part in colors.to_rgb(colour))
 
 
 def draw_points(ax: Any, points: Floats, labels: NDArray[Any], classes: Sequence[Any], **kwargs: Any) -> list[Any]:
-    """The points of every class in its shape and colour; `kwargs` go to `scatter`."""
+    """Draw the points of every class in its shape and colour; `kwargs` go to `scatter`."""
     style = {"s": 34, "edgecolors": INK, "linewidths": 0.5, "zorder": 3, **kwargs}
     return [
         ax.scatter(
@@ -115,12 +115,12 @@ def draw_points(ax: Any, points: Floats, labels: NDArray[Any], classes: Sequence
 
 
 def ring(ax: Any, points: Floats, label: str) -> Any:
-    """Rings around points that matter."""
+    """Draw rings around points."""
     return ax.scatter(*points.T, s=150, facecolors="none", edgecolors=INK, linewidths=1.4, zorder=4, label=label)
 
 
 def legend_below(ax: Any, columns: int = 2, points: float = 38) -> None:
-    """The legend below the picture, where it hides nothing: so many points, to leave room for the axis."""
+    """Draw the legend below the picture, this many points lower to leave room for the axis."""
     from matplotlib.transforms import ScaledTranslation
 
     lower = ax.transAxes + ScaledTranslation(0, -points / 72, ax.figure.dpi_scale_trans)
@@ -130,20 +130,20 @@ def legend_below(ax: Any, columns: int = 2, points: float = 38) -> None:
 
 
 def halo(text: Any) -> None:
-    """White around letters, to be read on lines and points."""
+    """Outline text in white, so that it is readable on lines and points."""
     from matplotlib import patheffects
 
     text.set_path_effects([patheffects.withStroke(linewidth=3, foreground=PAPER)])
 
 
 def hide_frame(ax: Any) -> None:
-    """Axes that leave the stage to the data."""
+    """Hide the top and right sides of the frame."""
     for side in ("top", "right"):
         ax.spines[side].set_visible(False)
 
 
 def typeset(formula: str) -> str:
-    """Words with formulas in plain text, as a page shows them.
+    """Return text with its ASCII formulas in Unicode symbols, for pages.
 
     >>> typeset("2 (R/gamma)^2 <= 7") == f"2 (R/{GAMMA})\N{SUPERSCRIPT TWO} \N{LESS-THAN OR EQUAL TO} 7"
     True
@@ -152,7 +152,7 @@ def typeset(formula: str) -> str:
 
 
 def matrix_of(X: Any, n_columns: int, why: str) -> Floats:
-    """The examples as a dense matrix with as many columns as the picture has directions."""
+    """Return the examples as a dense matrix with as many columns as the picture has dimensions."""
     points = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
     if points.ndim != 2 or points.shape[1] != n_columns:
         raise ValueError(
@@ -163,12 +163,12 @@ def matrix_of(X: Any, n_columns: int, why: str) -> Floats:
 
 
 def as_learned(estimator: Any, X: Any) -> Any:
-    """The examples as the weights of a model mean them: a model of ours may scale and encode what it is given."""
+    """Return the examples as the model learned them: a model of ours may scale and encode its input."""
     return estimator.rows_as_learned(X) if hasattr(estimator, "rows_as_learned") else X
 
 
 def weights_as_learned(estimator: Any) -> tuple[NDArray[Any], NDArray[Any]]:
-    """The weights of the examples as learned, and the intercepts; `coef_` of ours are those of the columns as given."""
+    """Return the weights for the examples as learned, and the intercepts; our `coef_` are for the columns as given."""
     if not hasattr(estimator, "rows_as_learned"):
         return estimator.coef_, np.ravel(estimator.intercept_)
     weights = estimator.to_model().weights()
@@ -176,7 +176,7 @@ def weights_as_learned(estimator: Any) -> tuple[NDArray[Any], NDArray[Any]]:
 
 
 def labels_for(X: Any, y: ArrayLike) -> NDArray[Any]:
-    """The labels, one a row."""
+    """Return the labels, one per row."""
     labels = np.asarray(y)
     if labels.shape != (np.shape(X)[0],):
         raise ValueError(f"y has shape {labels.shape}, but X has {np.shape(X)[0]} rows: one label per row is required")
@@ -184,7 +184,7 @@ def labels_for(X: Any, y: ArrayLike) -> NDArray[Any]:
 
 
 def places_under(labels: NDArray[Any], classes: Sequence[Any]) -> NDArray[np.int64]:
-    """The places of labels among the classes of a model."""
+    """Return the indices of labels among the classes of a model."""
     strange = ~np.isin(labels, np.asarray(classes))
     if strange.any():
         row = int(np.flatnonzero(strange)[0])
@@ -193,17 +193,17 @@ def places_under(labels: NDArray[Any], classes: Sequence[Any]) -> NDArray[np.int
 
 
 def signs_under(labels: NDArray[Any], classes: Sequence[Any]) -> NDArray[np.int8]:
-    """Labels as -1 and +1 as a model of two classes means them, even if only one of them occurs."""
+    """Return labels as -1 and +1 by the two classes of a model, even if only one of them occurs."""
     return np.where(places_under(labels, classes) == 1, np.int8(1), np.int8(-1))
 
 
 def last_step(estimator: Any) -> Any:
-    """The learner itself, the last step of a pipeline."""
+    """Return the learner itself, or the last step of a pipeline."""
     return estimator[-1] if hasattr(estimator, "steps") else estimator
 
 
 def linear_of_two_classes(estimator: Any) -> Any:
-    """The model itself, if the theorem's proof can be drawn of it."""
+    """Return the model if the theorem's proof can be drawn for it; raise ValueError otherwise."""
     if not hasattr(estimator, "fit_intercept") or len(estimator.classes_) != 2:
         raise ValueError(
             f"this picture is of a linear perceptron with two classes, not of this {type(estimator).__name__}; from a "
@@ -213,7 +213,7 @@ def linear_of_two_classes(estimator: Any) -> Any:
 
 
 def rows_within(rows: Any, n_rows: int) -> NDArray[np.int64]:
-    """Row numbers, if the examples have such rows."""
+    """Return distinct row numbers; raise ValueError if the examples have no such rows."""
     numbers = np.unique(np.asarray(rows, dtype=np.int64))
     if len(numbers) and numbers[-1] >= n_rows:
         raise ValueError(f"row {numbers[-1]} is to be marked, but X has {n_rows} rows; pass the rows that were fitted")
@@ -221,7 +221,7 @@ def rows_within(rows: Any, n_rows: int) -> NDArray[np.int64]:
 
 
 def recorded_mistakes(estimator: Any) -> NDArray[np.int64]:
-    """The row of every mistake, if the model kept them."""
+    """Return the row of every mistake; raise ValueError if the model did not record them."""
     rows = getattr(last_step(estimator), "mistake_rows_", None)
     if rows is None:
         raise ValueError(

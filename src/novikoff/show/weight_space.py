@@ -1,8 +1,8 @@
-"""Weight space, after Duda and Hart (1973), which the fourth note shows: every example is a half-plane of weights.
+"""Weight space, after Duda and Hart (1973), as in the fourth note: every example is a half-plane of weights.
 
-An example y x is right under the weights w if <w, y x> > 0: w lies on one side of a line through the origin. Where all
-these half-planes meet is the solution region, a cone. A mistake adds y x, which is a step at right angles to the line
-that was violated, towards its right side.
+Weights w classify an example y x correctly if <w, y x> > 0: w lies on one side of a line through the origin. The
+intersection of these half-planes is the solution region, a cone. A mistake adds y x, which is a step perpendicular to
+the violated line, towards its correct side.
 """
 
 import math
@@ -61,7 +61,7 @@ class WeightSpaceDisplay(Display):
 
     @classmethod
     def from_mistakes(cls, X: Any, y: ArrayLike, mistake_rows: ArrayLike, *, fit_intercept: bool = True) -> Self:
-        """From the row of every mistake, in order, of a run that began with weights 0."""
+        """Create from the row of every mistake, in order, of a run that started from weights 0."""
         points = two_coordinates(X, fit_intercept)
         labels = labels_for(X, y)
         examples = fold_labels(points, labels)
@@ -75,14 +75,14 @@ class WeightSpaceDisplay(Display):
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: ArrayLike) -> Self:
-        """From a Perceptron of two classes that was fitted to X and y with record_mistakes=True."""
+        """Create from a Perceptron of two classes that was fitted on X and y with record_mistakes=True."""
         model = linear_of_two_classes(estimator)
         X = as_learned(model, X)
         return cls.from_mistakes(X, y, recorded_mistakes(model), fit_intercept=model.fit_intercept)
 
     @property
     def mistakes(self) -> int:
-        """The steps of the path."""
+        """The number of steps of the path."""
         return len(self.path) - 1
 
     def plot(self, ax: Any = None, **kwargs: Any) -> Self:
@@ -139,7 +139,7 @@ class WeightSpaceDisplay(Display):
 
 
 def two_coordinates(X: Any, fit_intercept: bool) -> Floats:
-    """The examples as vectors of two numbers: two columns, or one column and the folded 1 of the bias."""
+    """Return the examples as two-dimensional vectors: two columns, or one column and the folded 1 of the bias."""
     columns = np.shape(X)[1] if len(np.shape(X)) == 2 else 0
     if columns + fit_intercept != 2:
         raise ValueError(
@@ -151,7 +151,7 @@ def two_coordinates(X: Any, fit_intercept: bool) -> Floats:
 
 
 def solution_region(examples: Floats) -> Region | None:
-    """The angles between which w has a positive product with every example; None if there are none.
+    """Return the angles between which w has a positive product with every example; None if there are none.
 
     The examples must lie in an open half-plane: then their directions leave a gap of more than half a turn.
 
@@ -167,14 +167,14 @@ def solution_region(examples: Floats) -> Region | None:
     gaps = np.diff(np.append(angles, angles[0] + 2 * math.pi))
     widest = int(np.argmax(gaps))
     spread = 2 * math.pi - float(gaps[widest])
-    if spread >= math.pi - 1e-12:  # angles are rounded: opposite examples must not leave a sliver
+    if spread >= math.pi - 1e-12:  # angles are rounded: opposite examples must not leave a tiny region
         return None
     first = float(angles[(widest + 1) % len(angles)])
     return first + spread - math.pi / 2, first + math.pi / 2
 
 
 def draw_region(ax: Any, region: Region | None, far: float) -> None:
-    """The cone between two angles, from the origin to beyond the picture."""
+    """Draw the cone between two angles, from the origin to beyond the picture."""
     if region is None:
         return
     angles = np.linspace(*region, 30)
@@ -185,7 +185,7 @@ def draw_region(ax: Any, region: Region | None, far: float) -> None:
 
 
 def _limits(path: Floats) -> tuple[Sequence[float], Sequence[float]]:
-    """A square around the path, with some room."""
+    """Return the limits of a square around the path, with some space."""
     low, high = path.min(axis=0), path.max(axis=0)
     reach = 0.62 * (float((high - low).max()) or 2.0)
     middle = (low + high) / 2

@@ -1,4 +1,4 @@
-"""What a report shows beside the model and the certificate, gathered in a pass over the examples."""
+"""What a report shows besides the model and the certificate, collected in a pass over the examples."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -23,25 +23,25 @@ from novikoff.show.report.picture import Columns, picture_of
 
 Floats = NDArray[np.float64]
 
-# The proof is followed where the examples have at most so many numbers, and the mistakes, which are added up in whole
-# numbers of any size, at most so many: that takes a few seconds.
+# The most numbers in the examples, and the most mistakes, for which the proof is followed: mistakes are summed in
+# integers of any size, which takes a few seconds.
 FOLLOWED_NUMBERS = 2_000_000
 FOLLOWED_PRODUCTS = 5_000_000
 FOLLOWED_MISTAKES = 50_000
 FOLLOWED_KERNEL_ROWS = 1000
 
-# Rows of a certificate that are named with their labels.
+# The most rows of a certificate that are listed with their labels.
 NAMED_ROWS = 24
 
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """What was counted and followed.
+    """Counts, and the proof along the run.
 
     `counts` are examples by class, `confusion` counts rows by their class (down) and the predicted one (across), and
-    `labels` are those of rows that the certificate names. `proof` is the run's, step by step; of a run on data without
+    `labels` are those of rows that the certificate names. `proof` is the run's, step by step; for a run on data without
     a separator there are `lengths`, ||w_k|| for k = 0, 1, ..., and `allowance`, the bound that holds there. `steps` has
-    a short run in the order given, example by example.
+    a short run in the given order, example by example.
     """
 
     counts: tuple[int, ...]
@@ -64,7 +64,7 @@ def gather(
     mistakes: LinearMistakes | None = None,
     columns: Columns | None = None,
 ) -> Evidence:
-    """The evidence for a report on a model, on a certificate, or on both.
+    """Return the evidence for a report on a model, on a certificate, or on both.
 
     `mistakes` are those of the run, which started from weights of 0; `columns` are the two features to draw.
 
@@ -96,7 +96,7 @@ def gather(
 
 
 def named_rows(certificate: Certificate | None) -> tuple[int, ...]:
-    """The first rows that a certificate names: an obstruction, or those that fix the margin."""
+    """Return the first rows that a certificate names: an obstruction, or those that determine the margin."""
     if certificate is None:
         return ()
     proof = certificate.obstruction or certificate.support
@@ -106,17 +106,17 @@ def named_rows(certificate: Certificate | None) -> tuple[int, ...]:
 def _run_evidence(
     examples: Examples, certificate: Certificate | None, mistakes: LinearMistakes | None, model: Classifier | None
 ) -> dict[str, Any]:
-    """The proof along the run, or what is left of it on data that nothing separates, where that is quick."""
+    """Return the proof along the run, or the weaker bound for inseparable data, if that is quick."""
     if model is None or mistakes is None or not 0 < len(mistakes.rows) <= FOLLOWED_MISTAKES:
         return {}
-    if model.record.weighted:  # the certificate is about examples as they are
+    if model.record.weighted:  # the certificate is about unweighted examples
         return {}
     if isinstance(model, KernelModel):
         return _kernel_evidence(examples, certificate, mistakes, model)
     if not isinstance(model, LinearModel):
         return {}
     n_classes = len(model.classes)
-    rivals = n_classes - 1  # as many vectors as Kesler makes of a row
+    rivals = n_classes - 1  # the vectors per row in Kesler's construction
     if rivals * examples.n_entries > FOLLOWED_NUMBERS:
         return {}
     if len(mistakes.rows) * examples.n_entries > FOLLOWED_PRODUCTS * examples.n_rows:
@@ -136,7 +136,7 @@ def _run_evidence(
 def _kernel_evidence(
     examples: Examples, certificate: Certificate | None, mistakes: Any, model: KernelModel
 ) -> dict[str, Any]:
-    """The same in the space of a kernel, from the matrix of its values; every mistake is of one class of two."""
+    """Like `_run_evidence`, in the feature space of a kernel, from the kernel matrix; for two classes only."""
     if len(model.classes) > 2 or examples.n_rows > FOLLOWED_KERNEL_ROWS:
         return {}
     X, y = examples.in_one_piece()

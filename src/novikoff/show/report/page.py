@@ -1,8 +1,8 @@
-"""Reports: one HTML file that says what was read, what was learned and what is proved, and how to check that again.
+"""Reports: one HTML file that states what was read, learned and proved, and how to check that again.
 
-A report loads nothing and runs nothing: it opens from a disk, travels by mail, and prints. `report.html` has the markup
-and the words that never change; what depends on the data is escaped there, and made visible. Charts are the library's
-displays, and are left out where matplotlib is not installed.
+A report is self-contained and has no scripts: it opens from a disk, can be mailed, and prints. `report.html` has the
+markup and the constant text; everything that depends on the data is escaped there. Charts are the library's displays,
+and are omitted if matplotlib is not installed.
 """
 
 import math
@@ -46,11 +46,11 @@ LONGEST_HINT = 300
 
 @dataclass(frozen=True)
 class Names:
-    """What things are called outside of the library, and how they were read.
+    """Names of files and columns, and the options with which they were read.
 
-    `files` were read, `source` is what to write for them (by default the first), and `label` is the column with the
-    labels. `certify` and `check` are the options with which these commands read the same again, as words of a command
-    line, and `read` are those of `novikoff.data.read`.
+    `files` were read, `source` is how to refer to them (by default the first), and `label` is the column with the
+    labels. `certify` and `check` are the options with which these commands read the same again, as command-line
+    arguments, and `read` are those of `novikoff.data.read`.
     """
 
     files: tuple[str, ...] = ()
@@ -64,19 +64,19 @@ class Names:
 
     @property
     def written(self) -> str:
-        """What to write for the files."""
+        """How to refer to the files."""
         return self.source or (self.files[0] if self.files else "FILE")
 
     @property
     def reader(self) -> str:
-        """What reads the files again, in Python."""
+        """The Python expression that reads the files again."""
         options = ({} if self.label is None else {"label": self.label}) | dict(self.read)
         return f"read({', '.join([repr(self.written), *(f'{name}={value!r}' for name, value in options.items())])})"
 
 
 @dataclass(frozen=True)
 class Report:
-    """A page to be written: where, on which examples, with which picture, and what things are called."""
+    """A page to write: its path, examples, features to draw, and names."""
 
     path: Path
     examples: Examples
@@ -105,7 +105,7 @@ class Report:
 
 
 class Figure(NamedTuple):
-    """A chart as the address of an image, if there is matplotlib to draw it; and what it shows, for all who cannot."""
+    """A chart as a data URL, if matplotlib is installed; and its description as text."""
 
     image: str | None
     says: str
@@ -113,7 +113,7 @@ class Figure(NamedTuple):
 
 
 class Section(NamedTuple):
-    """What the proof, or the theorem, has to say: one sentence, charts, facts with their names, and a table."""
+    """A section on the proof or the theorem: one sentence, charts, facts with their names, and a table."""
 
     sentence: str
     figures: Sequence[Figure] = ()
@@ -126,10 +126,10 @@ class Section(NamedTuple):
 def fit_report(
     model: Classifier, evidence: Evidence, names: Names | None = None, *, certificate: Certificate | None = None
 ) -> str:
-    """The report on a model: an HTML page.
+    """Return the report on a model: an HTML page.
 
-    `evidence` is what `gather` found in the training data, `certificate` is about these, and `names` tells what files
-    and columns are called. A certificate that the model brings along is not shown: nobody has proved it here.
+    `evidence` is what `gather` found in the training data, `certificate` is about these, and `names` has the names of
+    files and columns. A certificate stored in the model is not shown: it was not checked here.
     """
     names = names or Names(label=model.parameters.get("label"))
     run = model.record
@@ -152,7 +152,7 @@ def fit_report(
 def certify_report(
     certificate: Certificate, evidence: Evidence, names: Names | None = None, *, encoding: Encoding | None = None
 ) -> str:
-    """The report on a certificate: an HTML page. The arguments are like those of `fit_report`.
+    """Return the report on a certificate: an HTML page. The arguments are like those of `fit_report`.
 
     >>> from novikoff.prove.separable.search.certify import certify
     >>> page = certify_report(certify([[0.0], [1.0]], ["a", "b"]), Evidence((1, 1)), Names(label="letter"))
@@ -203,7 +203,7 @@ def _template() -> Any:
 
 
 def shade(share: float) -> int:
-    """How dark a cell of a table is, from 0 to 5."""
+    """Return the darkness of a table cell, from 0 to 5."""
     return int(np.searchsorted([0.0, 0.05, 0.2, 0.5, 0.8], share, side="left"))
 
 
@@ -225,7 +225,7 @@ def _epochs(run: Run) -> Figure | None:
 
 
 def _picture(evidence: Evidence) -> Figure | None:
-    """The two features as a picture."""
+    """Return the picture of the two features."""
     display = evidence.picture
     if display is None:
         return None
@@ -238,12 +238,12 @@ def _picture(evidence: Evidence) -> Figure | None:
         says = f"{some}; the shades are the regions of the classes."
     else:
         says = f"{some}; the shades are the regions of the classes, and the decision changes between them."
-    # All points are within the axes, and what needs no clipping is half as long.
+    # All points are within the axes, and without clipping the image is half as large.
     return Figure(svg(lambda figure: display.plot(figure.subplots(), clip_on=False), (7.2, 6.4)), says)
 
 
 def _weights(model: Classifier) -> dict[str, Any]:
-    """The largest weights by name; or, in the space of a kernel, what is there in their place."""
+    """Return the largest weights by name; for a kernel, the description of the model instead."""
     if isinstance(model, KernelModel):
         return {"title": "What predicts", "sentence": f"{model.in_words[0].upper()}{model.in_words[1:]}."}
     if not isinstance(model, LinearModel):
@@ -259,7 +259,7 @@ def _weights(model: Classifier) -> dict[str, Any]:
 
 
 def _worst(confusion: NDArray[np.int64] | None, classes: Sequence[Any]) -> dict[str, Any] | None:
-    """Of many classes, the pairs that are confused most often, and the classes with most errors."""
+    """Return, for many classes, the pairs confused most often, and the classes with most errors."""
     if confusion is None or len(classes) <= WIDEST_TABLE:
         return None
     off = confusion - np.diag(np.diag(confusion))
@@ -277,7 +277,7 @@ def _worst(confusion: NDArray[np.int64] | None, classes: Sequence[Any]) -> dict[
 
 
 def _proof(run: Run, certificate: Certificate | None, evidence: Evidence) -> Section:
-    """What the mistakes prove: that there can be no more than so many, or that no wide margin is there."""
+    """Return what the mistakes prove: a bound on their number, or that no large margin exists."""
     if evidence.proof is not None:
         return _followed(evidence.proof, certificate)
     many = certificate is not None and certificate.problem.has_rivals
@@ -300,12 +300,12 @@ def _proof(run: Run, certificate: Certificate | None, evidence: Evidence) -> Sec
 
 
 def _ceiling(factor: float) -> str:
-    """The longest that the weights can be after k updates, each of which adds at most so many R^2 to ‖w‖²."""
+    """Return the upper bound of the length after k updates, each of which adds at most `factor` R^2 to ‖w‖²."""
     return "√k·R" if factor == 1 else f"√({factor:g}k)·R"
 
 
 def _last_line(sentence: str, run: Run, certificate: Certificate) -> Section:
-    """The inequality at the end of the run, from what the record keeps."""
+    """Return the inequality at the end of the run, from the record."""
     k, factor = run.updates, certificate.factor * (1.0 + 2.0 * run.lead)
     words = f"After the last update, k = {k:,}: the length of the weights lies between its floor and its ceiling."
     facts = [
@@ -317,7 +317,7 @@ def _last_line(sentence: str, run: Run, certificate: Certificate) -> Section:
 
 
 def _followed(proof: FollowedProof, certificate: Certificate | None) -> Section:
-    """The quantities of the three proofs after every mistake, and a few of them as numbers."""
+    """Return the quantities of the three proofs after every mistake, a few of them as numbers."""
     many = certificate is not None and certificate.problem.has_rivals
     known = None if certificate is None or proof.lead else certificate.bound_in_words
     bound = whole_at_most(proof.bound) if known is None else typeset(known)
@@ -359,7 +359,7 @@ def _ruled_out(lengths: Any, ceiling: str) -> Figure:
 
 
 def _theorem(certificate: Certificate) -> Section | None:
-    """Floor and ceiling of the proof, up to where they meet: for data that nobody has learned from yet."""
+    """Return floor and ceiling of the proof, up to where they meet, without a run."""
     if certificate.mistake_bound is None or not certificate.margin.lower:
         return None
     gamma, root = certificate.margin.lower, certificate.radius * math.sqrt(certificate.factor)
@@ -384,7 +384,7 @@ def _theorem(certificate: Certificate) -> Section | None:
 
 
 def _proof_rows(certificate: Certificate, labels: Mapping[int, Any]) -> dict[str, Any] | None:
-    """The rows that prove that nothing separates, or those that fix the margin: number, class, rival, weight."""
+    """Return the rows that prove inseparability, or determine the margin: number, class, rival, weight."""
     found = certificate.obstruction or certificate.support
     if found is None:
         return None
@@ -411,7 +411,7 @@ def _whole(weight: int) -> str:
 
 
 def quoted(word: str, instead: str) -> str:
-    """A word for a shell; what it stands for if it could not be copied from a page.
+    """Quote a word for a shell; return `instead` if it could not be copied from a page.
 
     >>> quoted("my cars.csv", "FILE"), quoted("a" + chr(10) + "b", "FILE")
     ("'my cars.csv'", 'FILE')

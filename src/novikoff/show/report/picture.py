@@ -1,4 +1,4 @@
-"""The decision boundary over two features, in the units that the table has."""
+"""The decision boundary over two features, in the units of the table."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ RESOLUTION = 120
 
 @dataclass(frozen=True)
 class Columns:
-    """Two features to draw: their places, names, means and deviations. `are_all` says that there are no others."""
+    """Two features to draw: their indices, names, means and deviations. `are_all` is True if there are no others."""
 
     places: tuple[int, int]
     names: tuple[str, str]
@@ -37,12 +37,12 @@ class Columns:
     encoding: Encoding | None = None
 
     def in_units(self, rows: Rows) -> Floats:
-        """Rows as points of the plane, in the units of the table."""
+        """Return rows as points of the plane, in the units of the table."""
         pair = rows.as_scipy()[:, list(self.places)].toarray() if rows.is_sparse else rows.matrix[:, list(self.places)]
         return np.asarray(pair, dtype=np.float64) * self.deviations + self.means
 
     def encoded(self, points: Floats) -> Rows:
-        """Points of the plane as examples, with 0 in all other features."""
+        """Return points of the plane as examples, with 0 in all other features."""
         from scipy.sparse import csr_array
 
         pair = (points - self.means) / self.deviations
@@ -55,9 +55,9 @@ class Columns:
 def columns_to_draw(
     encoding: Encoding | None, n_columns: int, batches: Iterable[Batch] = (), chosen: Sequence[str] = ()
 ) -> Columns | None:
-    """The two features that are chosen by name; else the only two that there are, if they are numbers.
+    """Return the two features chosen by name; else the only two, if they are numeric.
 
-    Without an encoding, `batches` tell which columns are not all 0: svmlight text seldom has a column 0.
+    Without an encoding, `batches` show which columns are not all 0: svmlight text seldom has a column 0.
 
     >>> columns_to_draw(None, 2).names
     ('column 0', 'column 1')
@@ -83,7 +83,7 @@ def columns_to_draw(
 
 
 def _only_two(encoding: Encoding | None, n_columns: int, batches: Iterable[Batch]) -> tuple[int, ...] | None:
-    """The places of the only two features, or of the only two columns of a table, if these are numbers."""
+    """Return the indices of the only two features, or of the only two columns of a table, if these are numeric."""
     if encoding is None:
         used = (0, 1) if n_columns == 2 else _used_columns(batches)
         return used if len(used) == 2 else None
@@ -96,7 +96,7 @@ def _only_two(encoding: Encoding | None, n_columns: int, batches: Iterable[Batch
 
 
 def _used_columns(batches: Iterable[Batch]) -> tuple[int, ...]:
-    """The columns that are not all 0; when there are more than two, it does not look further."""
+    """Return the columns that are not all 0; stop as soon as there are more than two."""
     used: set[int] = set()
     for batch in batches:
         matrix = batch.rows.matrix
@@ -129,10 +129,8 @@ def picture_of(
     model: Classifier | None,
     certificate: Certificate | None,
 ) -> BoundaryDisplay | None:
-    """Evenly spaced rows and those that are named, with the boundary of the model, or else of the certificate.
-
-    None if the numbers are too large to draw.
-    """
+    """Return the picture of evenly spaced rows and those that are named, with the boundary of the model, or else of the
+    certificate; None if the numbers are too large to draw."""
     every = max(1, -(-examples.n_rows // MOST_POINTS))
     shown = np.union1d(np.arange(0, examples.n_rows, every), np.array(named, dtype=np.int64))
     rows, labels, _ = examples.take(shown)
@@ -147,7 +145,7 @@ def picture_of(
     widest = _scores(planes, grid)
     scores = widest if model is None or len(classes) < 2 else model.decide_rows(grid).scores
     separable = certificate is not None and certificate.obstruction is None
-    # How far the scores of the widest separator of two classes stay from 0, if the picture shows all features.
+    # The band of the separator of maximum margin between two classes, if the picture shows all features.
     has_band = model is None and isinstance(planes, Separator) and columns.are_all
     return BoundaryDisplay(
         points,
@@ -165,7 +163,7 @@ def picture_of(
 
 
 def _scores(planes: Separator | Planes | None, grid: Rows) -> Floats | None:
-    """The scores of the widest separator, one a class for more than two."""
+    """Return the scores of the separator of maximum margin, one per class for more than two."""
     if isinstance(planes, Separator):
         return np.asarray(grid.as_scipy() @ planes.folded[:-1] + planes.folded[-1])
     return None if planes is None else np.asarray(grid.as_scipy() @ planes.weights.T + planes.biases)
@@ -176,7 +174,7 @@ def _on_grid(scores: Floats) -> Floats:
 
 
 def cut(text: str, longest: int) -> str:
-    """Text of at most so many characters.
+    """Shorten text to at most `longest` characters.
 
     >>> cut("perceptron", 5), cut("short", 5)
     ('perc…', 'short')
@@ -185,7 +183,7 @@ def cut(text: str, longest: int) -> str:
 
 
 def distinct(names: list[str]) -> list[str]:
-    """Names that differ: with their numbers, if some are the same when they are short.
+    """Make names distinct: number them if some are equal.
 
     >>> distinct(["a", "b"]), distinct(["a", "a"])
     (['a', 'b'], ['1: a', '2: a'])
