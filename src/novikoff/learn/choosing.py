@@ -1,8 +1,7 @@
-"""What a learner lets its own training rows choose: the lead, and the number of epochs.
+"""Choose on the training rows: the lead, and the number of epochs.
 
-Some rows are held out for validation while others are learned; then all rows are learned as they chose. The choice is
-one of few that were fixed before, and the record says of how many: what it states about new rows holds for all of
-these.
+Some rows are held out for validation while the others are learned; then all rows are learned with the choice. It is one
+of a few candidates fixed beforehand, and the record has their number: what it states about new rows holds for all.
 """
 
 import math
@@ -21,36 +20,36 @@ if TYPE_CHECKING:
     from novikoff.data.held_out import HeldOut
     from novikoff.learn.fit import Space
 
-# A lead is chosen from none, some that go with any number of epochs, and one for so many epochs, up to a limit.
+# Candidate leads: 0, these for any number of epochs, and one that grows with the epochs, up to a limit.
 USUAL_LEADS = (0.25, 1.0)
 EPOCHS_PER_LEAD = 6
 MOST_CHOSEN = 4.0
 
-# Of fewer rows nothing can be told.
+# With fewer rows, nothing is chosen.
 FEWEST_ROWS = 50
 
-# Tables of at most so many rows times columns take next to no time, and choose by so many folds. Still smaller ones are
-# learned before a compiler is loaded, and choose as large ones do, so that they still are.
+# Tables with rows x columns between these are learned quickly, and choose by folds. Smaller ones are learned before a
+# compiler is loaded; they choose as large ones do, so that none is loaded.
 TINY, SMALL = 1 << 13, 1 << 14
 FOLDS = 5
 
-# Of others one half judges what was learned from the other in this part of the epochs (if no limit is set to these, of
-# so many): trying three leads costs less than half of learning. Such a trial is a rough one, so that a lead has to be
-# better than none by so many standard errors.
+# Larger tables validate on one half what was learned from the other, in this fraction of the epochs (without max_iter,
+# of the usual number): trying three leads costs less than half of learning. Such a trial is rough, so a lead must beat
+# 0 by this many standard errors.
 SHARE_OF_EPOCHS = 0.3
 USUAL_EPOCHS = 10
 ERRORS_APART = 2.0
 
-# All trials together have this share of the time, if that is limited.
+# All trials together take this fraction of the time limit.
 SHARE_OF_TIME = 0.4
 
 
 @dataclass(frozen=True)
 class Trial:
-    """How leads are tried: in folds, or on a `share` of the rows, as many of which judge; for how many epochs.
+    """How leads are tried: in folds, or by training on a fraction `share` of the rows and validating on as many others.
 
-    `tried` are the leads that go with so many epochs, in the place of `leads`, from which one is to be chosen. One is
-    better if its errors are fewer by more than `errors_apart` standard errors.
+    One of `leads` is chosen; `tried` has them scaled to the `epochs` of a trial. A lead is better than none if it makes
+    fewer errors, by more than `errors_apart` standard errors.
     """
 
     leads: tuple[float, ...]
@@ -62,13 +61,13 @@ class Trial:
 
     @classmethod
     def within(cls, max_iter: int | None, shards: int = 1, *, small: bool = False) -> "Trial":
-        """None, a quarter, and a lead that so many epochs can make use of; trying them costs less than learning.
+        """The candidates for a number of epochs: 0, a quarter, and a larger one; trying them costs less than learning.
 
         An epoch adds an example at most once, so after E epochs its own part of its score is at most E R^2. If most
-        examples do not reach the lead in time, all of them are added over and over, and that is all. A sixth of E did
-        well on generated texts, for 1 to 20 epochs, and a quarter on tables. Where the weights of several shards are
-        mixed, a round adds an example by its share only, and what it can reach is less by as much. Small tables try one
-        more, for as many epochs as are learned.
+        examples cannot reach the lead, every epoch just adds all of them. A lead of E/6 did well on generated texts,
+        for 1 to 20 epochs, and a quarter on tables. Where the weights of several shards are mixed, a round adds only a
+        fraction of an example, so the largest lead is divided by their number. Small tables try one more, for the full
+        number of epochs.
 
         >>> Trial.within(15).epochs, Trial.within(15).leads, Trial.within(15).tried
         (4, (0.0, 0.25, 2.5), (0.0, 0.25, 0.6666666666666666))
@@ -93,13 +92,13 @@ class Trial:
 
     @classmethod
     def of(cls, examples: Any, max_iter: int | None, shards: int = 1) -> "Trial":
-        """That of examples: those that have no columns are never small."""
+        """The trial for these examples; those without columns are never small."""
         columns = getattr(examples, "n_columns", None)
         small = columns is not None and TINY < examples.n_rows * columns <= SMALL
         return cls.within(max_iter, shards, small=small)
 
     def parts(self, random_state: Any) -> "list[tuple[HeldOut, HeldOut | None]]":
-        """The rows that judge, and those that are learned, if these are not all others."""
+        """The validation rows, and the training rows if these are not all others."""
         from novikoff.data.held_out import HeldOut
 
         if self.folds:
@@ -109,10 +108,10 @@ class Trial:
         return [(judging, HeldOut(judging.seed, upper, self.share) if upper < 1 else None)]
 
     def best(self, wrong: "Mapping[float, NDArray[Any]]") -> float:
-        """The lead that made the fewest errors, of none and those that are better; of equals, the smallest.
+        """The lead with the fewest errors, among 0 and those that are better; of equals, the smallest.
 
-        `wrong` says for each lead by how much each row that judged was wrong. Rows that two leads get equally wrong say
-        nothing about which is better, and the others are about as many steps of a random walk.
+        `wrong` has, for each lead, the weight of the error on each validation row, if any. Rows that two leads get
+        equally wrong do not say which is better, and the others are about as many steps of a random walk.
         """
         none, fewest = wrong[self.leads[0]], {self.leads[0]: 0.0}
         for lead in self.leads[1:]:
@@ -123,15 +122,15 @@ class Trial:
 
 
 def choose(examples: Any, options: Options, space: "Space") -> tuple[Options, dict[str, Any]]:
-    """The options of the run that is to follow, and what its record says of the choice.
+    """Return the options of the run to follow, and what its record says of the choice.
 
-    First the lead, if that is to be chosen, then the number of epochs; each trial is a run of which nothing stays.
+    The lead is chosen first, if it is "auto", then the number of epochs; nothing else of the trial runs is kept.
     """
     began, counts = now(), dict[str, Any]()
     if options.lead == "auto":
         lead, counts["leads_tried"] = _lead(examples, options, space)
         options = replace(options, lead=lead)
-    if options.early_stopping:  # what is chosen will take about as long again
+    if options.early_stopping:  # the run itself will take about as long again
         errors = _errors_by_epoch(examples, _with_time(_later(options, began), 0.5), space)
         options = replace(options, max_iter=errors.index(min(errors)) + 1)
         counts["validation_errors"] = tuple(errors)
@@ -139,21 +138,21 @@ def choose(examples: Any, options: Options, space: "Space") -> tuple[Options, di
 
 
 def leads_tried(examples: Any, max_iter: int | None, shards: int = 1) -> tuple[float, ...]:
-    """From which leads examples choose; from none if they are too few."""
+    """The leads to choose from; none if the examples are too few."""
     return () if examples.n_rows < FEWEST_ROWS else Trial.of(examples, max_iter, shards).leads
 
 
 def _lead(examples: Any, options: Options, space: "Space") -> tuple[float, int]:
-    """The lead that did better on rows that it did not learn, and from how many it was chosen: 0 if there was no way.
+    """The lead that did best on validation rows, and the number of candidates: 0 if there are too few rows.
 
-    A lead goes with a number of epochs: in a trial that has fewer, it is smaller by as much.
+    Leads scale with the number of epochs: in a trial with fewer, they are smaller in proportion.
     """
-    import numpy as np  # learners of plain Python do without it
+    import numpy as np  # learners in pure Python do not need it
 
     if not leads_tried(examples, options.epochs, space.shards):
         return 0.0, 0
     trial = Trial.of(examples, options.epochs, space.shards)
-    # In the order given nothing is left to chance.
+    # Without shuffling, the result must not depend on chance.
     parts = trial.parts(0 if options.random_state is None and not options.shuffle else options.random_state)
     options = _with_time(options, SHARE_OF_TIME / (len(parts) * len(trial.leads)))
     wrong: dict[float, list[NDArray[Any]]] = {lead: [] for lead in trial.leads}
@@ -171,7 +170,7 @@ def _lead(examples: Any, options: Options, space: "Space") -> tuple[float, int]:
 
 
 def _errors_by_epoch(examples: Any, options: Options, space: "Space") -> list[int]:
-    """The errors on the validation part after every epoch, until they got no fewer for so many."""
+    """The validation errors after every epoch, until they have not improved for `n_iter_no_change` epochs."""
     from novikoff.data.held_out import HeldOut
 
     some, judging = examples.parted(HeldOut.share(options.validation_fraction, options.random_state))
@@ -185,30 +184,30 @@ def _errors_by_epoch(examples: Any, options: Options, space: "Space") -> list[in
         return Stopped.VALIDATION if since >= options.n_iter_no_change else None
 
     run_or_raise(learner, tried, watch)
-    if len(errors) < learner.epochs.begun:  # the last epoch ended the run before it was looked at
+    if len(errors) < learner.epochs.begun:  # the run ended before its last epoch was validated
         watch(learner.history)
     return errors
 
 
 def _of_trial(options: Options, **chosen: Any) -> Options:
-    """The options of a run of which nothing is kept, and which is not to converge."""
+    """The options of a trial run, which is not kept and need not converge."""
     return replace(options, min_margin=None, record_mistakes=False, held_out=None, tol=None, **chosen)
 
 
 def _with_time(options: Options, share: float) -> Options:
-    """The same options with a share of the time."""
+    """The same options with a fraction of the time limit."""
     return options if options.time_limit is None else replace(options, time_limit=share * options.time_limit)
 
 
 def _later(options: Options, began: float) -> Options:
-    """The same options after something that counts towards the time has been done."""
+    """The same options, with the time since `began` subtracted from the limit."""
     if options.time_limit is None:
         return options
-    # At least a moment is left, so that something is learned.
+    # A minimum is left, so that something is learned.
     return replace(options, time_limit=max(options.time_limit - (now() - began), 1e-3 * options.time_limit))
 
 
 def run_or_raise(learner: Learner, options: Options, watch: Watcher | None = None) -> None:
-    """A run of which nothing is kept: Ctrl-C ends the call."""
+    """Run without keeping anything, and raise KeyboardInterrupt after Ctrl-C."""
     if run(learner, options, watch) is Stopped.INTERRUPTED:
         raise KeyboardInterrupt

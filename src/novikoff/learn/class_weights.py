@@ -17,12 +17,12 @@ from novikoff.engine.rounding import OUTWARDS
 ClassWeight = Literal["balanced"] | Mapping[Any, float] | Sequence[float] | None
 ExampleWeights = NDArray[np.float64] | None
 
-# Beyond these, squares of lengths could leave the floats.
+# Beyond these, squares of lengths could overflow or underflow.
 LIGHTEST, HEAVIEST = 1e-30, 1e30
 
 
 def class_weights(asked: ClassWeight, classes: NDArray[Any], counts: Sequence[int] | None) -> ExampleWeights:
-    """A number for every class, in their order; None if examples stay as they are.
+    """The weight of every class, in their order; None if examples are not weighted.
 
     >>> class_weights("balanced", np.array(["no", "yes"]), (30, 10)).round(3).tolist()
     [0.667, 2.0]
@@ -65,7 +65,7 @@ def weights_of_rows(of_classes: ExampleWeights, places: NDArray[Any], own: Examp
 
 
 def sample_weights(asked: Any, n_rows: int) -> ExampleWeights:
-    """A number a row, checked; None if rows stay as they are."""
+    """One checked weight per row; None if rows are not weighted."""
     if asked is None:
         return None
     if isinstance(asked, int | float):

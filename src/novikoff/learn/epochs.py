@@ -1,7 +1,7 @@
-"""Epoch after epoch, until one makes no mistake or a limit is reached: the only loop over epochs, for every space.
+"""Run epochs until one makes no mistake or a limit is reached: the only loop over epochs, for every space.
 
-A space learns one epoch and counts its mistakes; limits, the clock, Ctrl-C and watchers are handled here.
-With a lead, an example that is right by too little is learned like a mistake, and no epoch with one is the last.
+A space learns one epoch and counts its mistakes; limits, the clock, Ctrl-C and watchers are handled here. With a lead,
+an example that is right by too little is learned like a mistake, and delays convergence like one.
 """
 
 import contextlib
@@ -22,26 +22,26 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-# Of how many epochs the mistakes are recorded one by one: enough to look at, and a bound on memory and files.
+# The mistakes of this many epochs are recorded one by one: enough to inspect, and a bound on memory and files.
 RECORDED_EPOCHS = 1000
 
-# On how many rows, about, weights are compared once; the first epochs are looked at one by one.
+# Weights are compared about once per this many rows; in the first epochs, after each.
 ROWS_PER_LOOK = 1 << 16
 LOOKED_AT = 32
 
-# A count of the mistakes by row takes memory; with more rows, or rows times classes, than this no return is looked for.
+# Counting mistakes by row takes memory; with more rows, or rows times classes, than this, no cycle is looked for.
 MOST_COUNTED = 1 << 22
 
-# What is called with the history between epochs, and may return the reason to stop.
+# Called with the history between epochs; may return the reason to stop.
 Watcher = Callable[[Any], Stopped | None]
 
 
 @dataclass
 class Interrupt:
-    """Ctrl-C during a run: noted, and heard where weights and counts agree. A second one is Python's own.
+    """Ctrl-C during a run: noted, and handled where weights and counts agree. Python handles a second one.
 
-    A kernel that was called has changed the weights; an exception between that and the counting would leave a record
-    that is not of these weights. A handler that somebody else has installed stays in force.
+    A kernel call changes the weights; an exception before they are counted would leave a record that does not match
+    them. A handler that others have installed stays in force.
     """
 
     asked: bool = False
@@ -65,7 +65,7 @@ class Interrupt:
 
 @contextlib.contextmanager
 def put_off_interrupt() -> Iterator[None]:
-    """Hear Ctrl-C at the end: the examples of one call are learned whole, or not at all."""
+    """Delay Ctrl-C to the end: the examples of one call are learned all or none."""
     interrupt = Interrupt()
     with interrupt.noted():
         yield
@@ -95,7 +95,7 @@ class Watch:
         return self.cut_short()
 
     def cut_short(self) -> Stopped | None:
-        """Whether there is no time to go on."""
+        """The reason to stop at once, if there is one."""
         if self.interrupt.asked:
             return Stopped.INTERRUPTED
         return Stopped.TIME_LIMIT if now() > self.deadline else None
@@ -114,12 +114,12 @@ class Watch:
 
 @dataclass
 class Epochs:
-    """The updates of a run, epoch by epoch: its mistakes, and those that were only narrow. `flawless` is the first
-    epoch that went through without one, and did not begin before epoch `settled`: while R grows, a lead does, too.
+    """The updates of a run by epoch: mistakes and narrow ones. `flawless` is the first epoch without one that did not
+    begin before epoch `settled`: while R grows, so does a lead.
 
     `counts` and `narrow` have the updates, and the narrow ones among them, of the first epochs; `unfinished` and
-    `unfinished_narrow` those so far of the one that has not ended yet, `last` the mistakes of the last that has.
-    `cycle` has mistakes that add up to 0, once they are found.
+    `unfinished_narrow` those of the current epoch so far, `last` the mistakes of the last complete one. `cycle` has
+    mistakes that add up to 0, once found.
     """
 
     n_rows: int
@@ -139,8 +139,8 @@ class Epochs:
         return -(-self.steps // self.n_rows) if self.flawless is None else self.flawless + 1
 
     def count(self, at: "NDArray[Any]", seen: int, narrow: "NDArray[Any] | None" = None) -> None:
-        """Count the updates at these of the next `seen` steps, and which of them were narrow."""
-        import numpy as np  # learners of plain Python do without it
+        """Count the updates, which are `at` some of the next `seen` steps, and which of them were narrow."""
+        import numpy as np  # learners in pure Python do not need it
 
         before, offset = divmod(self.steps, self.n_rows)
         epoch, n_epochs = (offset + at.astype(np.int64)) // self.n_rows, -(-(offset + seen) // self.n_rows)
@@ -179,7 +179,7 @@ class Epochs:
         self.narrow.extend(narrow[:room])
 
     def recorded(self) -> dict[str, Any]:
-        """What a record has of the epochs: their mistakes, how many were begun, and a cycle if there was one."""
+        """The epochs as fields of a record: their mistakes, how many were begun, and a cycle if there was one."""
         updates, narrow, most = self.counts, self.narrow, min(self.begun, RECORDED_EPOCHS)
         if self.steps % self.n_rows:
             updates, narrow = [*updates, self.unfinished], [*narrow, self.unfinished_narrow]
@@ -193,22 +193,22 @@ class Epochs:
 
 
 class Learner:
-    """Examples that are being learned, in the space in which they are added.
+    """A learner of examples, in the space in which they are added.
 
-    It learns epoch by epoch, says which examples its read-out gets wrong, and in the end what the record has to know.
+    It learns epoch by epoch, finds the examples that its read-out gets wrong, and gives the record what it needs.
     """
 
     history: History
     epochs: Epochs
-    returning: Any  # a `Returning`, what notices that the weights return; None where it cannot be noticed
-    one_by_one: bool = False  # whether somebody looks at every epoch
+    returning: Any  # a `Returning`, which detects that the weights return; None where it cannot be detected
+    one_by_one: bool = False  # whether every epoch is inspected
 
     def learn(self, watch: Watch) -> Stopped | None:
-        """Learn an epoch, and count its mistakes; the reason if it was ended in the middle."""
+        """Learn an epoch, and count its mistakes; return the reason if it was cut short."""
         raise NotImplementedError
 
     def settle(self) -> None:
-        """Bring all that was learned to the history; nothing is learned afterwards."""
+        """Transfer all that was learned to the history; nothing is learned afterwards."""
 
     def wrong(self, examples: Any, readout: Any) -> Any:
         """Which of some examples the read-out gets wrong now."""
@@ -219,11 +219,11 @@ class Learner:
         return int(self.wrong(examples, readout).sum())
 
     def error_weights(self, examples: Any) -> Any:
-        """By how much an error on each of some examples counts."""
+        """The weight of an error on each of some examples."""
         return 1.0
 
     def counts(self, readout: Any, stopped: Stopped) -> dict[str, Any]:
-        """What the record has to know of the examples: errors on them, and what follows for new ones."""
+        """What the record needs of the examples: errors on them, and what follows for new ones."""
         raise NotImplementedError
 
     def mistakes(self) -> Any:
@@ -232,37 +232,34 @@ class Learner:
 
 
 class Returning(Protocol):
-    """What notices a return: a space whose epochs all have the same order keeps one, and counts its mistakes there."""
+    """Detects a return of the weights, and counts mistakes: for spaces whose epochs all have the same order."""
 
     def weights_hash(self) -> int:
-        """A number that is the same for the same weights."""
+        """A hash of the weights."""
         ...
 
     def count_anew(self) -> None:
-        """Begin to count mistakes."""
+        """Restart the count of mistakes."""
         ...
 
     def cancelled(self, since: int, until: int, watch: Watch) -> Cycle | None:
-        """The mistakes counted, which were made between these epochs, if they add up to exactly 0.
-
-        None also if time is over before that is known.
-        """
+        """The mistakes counted between these epochs, if they add up to exactly 0; None also if time runs out."""
         ...
 
 
 @dataclass
 class Lookout:
-    """Brent's algorithm: weights are compared with one earlier state, which is replaced after 1, 2, 4, ... looks.
+    """Brent's algorithm: compare weights with one earlier state, which is replaced after 1, 2, 4, ... comparisons.
 
-    A run whose weights return has found its own proof. Where every epoch visits the examples in the same order, the
-    weights at its end decide all that follows. If they are what they were at the end of an earlier epoch, the run
+    A run whose weights return proves that no separator exists. Where every epoch visits the examples in the same order,
+    the weights at its end determine all that follows. If they equal those at the end of an earlier epoch, the run
     repeats itself for ever, and the mistakes in between, each as often as it was made, cancel: a positive combination
     of signed examples that is 0, so that no separator exists (Gordan). Weights stay bounded on any data (the perceptron
     cycling theorem: Minsky & Papert 1969, Block & Levin 1970), so on whole numbers, of which a bounded set has finitely
     many, every run that does not converge returns in the end.
 
-    Rounded sums can return without their mistakes cancelling. So a return is where to look, and nothing is claimed
-    before the mistakes in between have been added up without rounding.
+    Rounded sums can return without their mistakes cancelling. So a return is only a hint, and nothing is claimed before
+    the mistakes in between have been added up without rounding.
     """
 
     space: Returning | None
@@ -274,7 +271,7 @@ class Lookout:
     patience: int = 1
 
     def look(self, epochs: int, watch: Watch) -> Cycle | None:
-        """The cycle that ends after so many epochs, if one does; the first return is also the last to be looked at."""
+        """The cycle that ends after so many epochs, if one does; only the first return is examined."""
         if self.space is None or epochs < self.next:
             return None
         self.next = next_look(epochs, self.n_rows)
@@ -290,13 +287,13 @@ class Lookout:
 
 
 def next_look(epochs: int, n_rows: int) -> int:
-    """After how many epochs to compare weights again. It depends on nothing else, so that a run ends in the same epoch
-    however its rows are stored, and epochs on few rows can be learned many at a time."""
+    """The number of epochs after which to compare weights again. It depends on nothing else, so a run ends in the same
+    epoch however its rows are stored, and epochs on few rows can be learned many at a time."""
     return epochs + max(1, min(epochs // LOOKED_AT, ROWS_PER_LOOK // n_rows))
 
 
 def vanishes(values: Iterable[float], times: Iterable[int]) -> bool:
-    """Whether the sum of all values, each so many times, is exactly 0.
+    """Whether the sum of values, each with its multiplicity, is exactly 0.
 
     >>> vanishes([0.1, -0.2], [2, 1]), vanishes([0.1, 0.2, -0.3], [1, 1, 1])
     (True, False)
@@ -306,7 +303,7 @@ def vanishes(values: Iterable[float], times: Iterable[int]) -> bool:
 
 @dataclass
 class Plateau:
-    """scikit-learn's rule: for so many epochs in a row, mistakes exceed the fewest so far less `tol` times the rows.
+    """scikit-learn's rule: for `patience` epochs in a row, mistakes exceed the fewest so far minus `tol` x rows.
 
     >>> plateau = Plateau(tol=0.1, patience=2)
     >>> [plateau.is_reached(mistakes, n_rows=10) for mistakes in (5, 4, 4, 4)]
@@ -319,7 +316,7 @@ class Plateau:
     since: int = 0
 
     def is_reached(self, mistakes: int, n_rows: int) -> bool:
-        """Whether it is, after an epoch with so many mistakes."""
+        """Whether it is reached, after an epoch with so many mistakes."""
         if self.tol is None:
             return False
         self.since = self.since + 1 if mistakes > self.fewest - self.tol * n_rows else 0
@@ -333,10 +330,10 @@ def run(
     watch: Watcher | None = None,
     progress: Callable[[Any], None] | None = None,
 ) -> Stopped:
-    """Learn epochs until one makes no mistake; why it ended. Ctrl-C ends the run, not the program.
+    """Learn epochs until one makes no mistake, and return why it ended. Ctrl-C ends the run, not the program.
 
     `watch` is called with the history between epochs and may return a reason to stop, or raise KeyboardInterrupt, as a
-    Ctrl-C would. `progress` is called with the history now and then, also in the middle of an epoch.
+    Ctrl-C would. `progress` is called with the history now and then, also within an epoch.
     """
     clock = Watch.over(options, progress)
     with clock.interrupt.noted():

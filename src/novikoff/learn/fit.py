@@ -1,8 +1,8 @@
-"""The one way to learn: put rows aside, choose what is to be chosen, run the epochs, count, and record.
+"""The one way to learn: hold rows out, choose lead and epochs, run the epochs, count, and record.
 
-Every way in ends here: estimators, readers, the command line, shards, the lab. What differs between two learners is the
-space in which examples are added, and a space is all that differs. Examples can be `parted` into those that are learned
-and those that judge; what else they are depends on the space.
+Estimators, readers, the command line, shards and the lab all end here. Learners differ only in the space in which
+examples are added. Examples can be `parted` into those to learn and those to validate on; what else they are depends on
+the space.
 """
 
 from collections.abc import Callable
@@ -19,10 +19,9 @@ if TYPE_CHECKING:
 
 
 class Space:
-    """What examples are added in: coordinates, a kernel's space, label sequences, any structure, shards.
+    """The space in which examples are added: coordinates, a kernel's space, label sequences, any structure, shards.
 
-    `record` is the class of the record, and `leads` says whether the rows choose a lead where it is "auto"; else that
-    is 0.
+    `record` is the class of the record; `leads` says whether the rows choose the lead if it is "auto", else that is 0.
     """
 
     record: ClassVar[type[Run]] = Run
@@ -30,21 +29,21 @@ class Space:
 
     @property
     def shards(self) -> int:
-        """Of how many learners the weights are mixed."""
+        """The number of learners whose weights are mixed."""
         return 1
 
     def over(self, examples: Any, options: Options) -> "Space":
-        """The same space, with what all trials and the run share: weights of classes, a kernel's width."""
+        """The same space, with what all trials and the run share: class weights, a kernel's width."""
         return self
 
     def learner(self, examples: Any, options: Options, start: Any = None) -> Learner:
-        """Examples about to be learned, into the memory `start` or a new one."""
+        """A learner of the examples, from the memory `start` or a new one."""
         raise NotImplementedError
 
 
 @dataclass(frozen=True)
 class Fitted:
-    """What was learned: the memory, the record of the run, and, if asked for, its mistakes in order.
+    """What was learned: the memory, the record of the run, and, if requested, its mistakes in order.
 
     `classes` are the labels, sorted; of two, the second is +1. `encoding` says how records became numbers, if they were
     records. `fingerprint` is a SHA-256 of the examples in order, if they came from a cache.
@@ -72,9 +71,9 @@ def fit(
     Theorem (Block 1962, Novikoff 1962): with examples of length at most R that some unit vector separates with margin
     gamma, there are at most (R/gamma)^2 mistakes, in any order.
 
-    With `options.held_out`, those rows are not used for training, and the errors on them are counted in the end. With
-    `start`, learning goes on from that memory, which is not changed. `watch` is called with the history between epochs,
-    and may return a reason to stop; `progress` is called more often, and may not. Ctrl-C ends the run, not the program.
+    Rows of `options.held_out` are not used for training; the errors on them are counted at the end. With `start`,
+    learning continues from that memory, which is not changed. `watch` is called with the history between epochs, and
+    may return a reason to stop; `progress` is called more often, and may not. Ctrl-C ends the run, not the program.
     """
     part = held_out_part(options, start)
     learned, judged = (examples, None) if part is None else examples.parted(part)
@@ -105,10 +104,10 @@ def fit(
 
 
 def settled(options: Options, n_rows: int, *, leads: bool = True, start: Any = None) -> Options:
-    """The options with a number for all that is "auto", but for a lead that the rows are to choose.
+    """The options with numbers instead of "auto", except for a lead that the rows choose.
 
-    Who asked for the last weights, or for one pass in the order given, asked for the standard perceptron, and has no
-    lead. A run that goes on keeps its own.
+    The last weights, or one pass in the order given, mean the standard perceptron, with lead 0. A run that continues
+    keeps its lead.
     """
     max_iter = epochs_for(options.max_iter, n_rows)
     lead = options.lead
@@ -132,7 +131,7 @@ def held_out_part(options: Options, start: Any = None) -> "HeldOut | None":
 
 
 def _numbered_again(learner: Learner, part: "HeldOut", n_rows: int, counts: dict[str, Any], mistakes: Any) -> Any:
-    """Give rows the numbers that they have among all, those held out included; the mistakes with these."""
+    """Renumber the rows of the history, the cycle and the mistakes among all, those held out included."""
     kept = part.parted(n_rows)[0]
     learner.history.renumber(kept)
     if (cycle := counts["cycle"]) is not None:

@@ -21,7 +21,7 @@ from novikoff.learn.run import Run, Stopped
 
 @dataclass(frozen=True)
 class Mistakes:
-    """Mistakes in order, by row, and what else is known of each; all are whole numbers, but for `FLOATS`."""
+    """Mistakes in order, by row, and what else is known of each; all whole numbers, except for `FLOATS`."""
 
     rows: Any
 
@@ -29,33 +29,33 @@ class Mistakes:
 
     @classmethod
     def joined(cls, parts: Sequence[Self]) -> Self:
-        """One after the other."""
-        import numpy as np  # learners of plain Python do without it
+        """Concatenate the parts."""
+        import numpy as np  # learners in pure Python do not need it
 
         none = {field.name: np.empty(0, np.float64 if field.name in cls.FLOATS else np.int64) for field in fields(cls)}
         columns = {name: [empty, *(getattr(part, name) for part in parts)] for name, empty in none.items()}
         return cls(**{name: np.concatenate(column) for name, column in columns.items()})
 
     def numbered(self, numbers: Any) -> Self:
-        """The same mistakes, their rows numbered otherwise."""
+        """The same mistakes, with renumbered rows."""
         rows = numbers[self.rows]
         return replace(self, rows=rows.tolist() if isinstance(self.rows, list) else rows)
 
 
 @dataclass(frozen=True)
 class GuessedMistakes(Mistakes):
-    """The same with what was guessed in the place of each, label sequences or structures, if that was kept."""
+    """The same with the guess of each, a label sequence or a structure, if guesses were kept."""
 
     guesses: list[Any] | None = None
 
 
 @dataclass(kw_only=True, eq=False)
 class History:
-    """What the proof needs of a learner's past; every memory is one, and says how its space measures.
+    """What the proof needs of a learner's past; every memory is one, and defines lengths in its space.
 
     `longest` is R^2, or a little more. Each update lengthens ||w||^2 by at most `step_square`, and ||w||^2 is a sum of
-    `terms` squares: that is all that the rounding of a bound depends on. `lead` is the largest that was asked for, and
-    `narrow` counts the examples that were right and added nevertheless.
+    `terms` squares: the rounding of a bound depends on nothing else. `lead` is the largest requested, and `narrow`
+    counts the examples that were right, but were added.
     """
 
     examples: int = 0
@@ -98,7 +98,7 @@ class History:
         return 1
 
     def lengths(self) -> Iterable[tuple[float, float]]:
-        """Updates, and a number not below the length of their sum: once, or for each of several separate learners."""
+        """Updates, and an upper bound on the length of their sum: once, or for each of several separate learners."""
         yield self.updates, self.weights_length * (1.0 + (self.terms + 8) * UNIT_ROUNDOFF)
 
     @property
@@ -110,7 +110,7 @@ class History:
         return min((up(length / k + self.rounding(k)) for k, length in self.lengths() if k), default=math.inf)
 
     def rounding(self, k: float) -> float:
-        """How much k additions may have rounded ||w||/k."""
+        """A bound on the rounding error of ||w||/k after k additions."""
         return 2.0 * UNIT_ROUNDOFF * math.sqrt(k * self.step_square)
 
     def margin_at_least(self, lead: float) -> float:
@@ -125,10 +125,10 @@ class History:
         return max(0.0, down(down(lead * self.vector_square) / up(max(lengths)) - rounded))
 
     def renumber(self, rows: Any) -> None:
-        """Learn the numbers that rows have among all, where a memory keeps the numbers of its mistakes."""
+        """Renumber rows among all, where a memory keeps the rows of its mistakes."""
 
     def finished(self) -> Any:
-        """The memory as it is kept once learning has ended."""
+        """The memory to keep once learning has ended."""
         return self
 
     def recorded(
@@ -140,7 +140,7 @@ class History:
         kind: type[Run] = Run,
         **more: Any,
     ) -> Any:
-        """The record of all this, and of what else is known."""
+        """The record of this history, with more fields."""
         return kind(
             mistakes=self.mistakes,
             mistakes_per_epoch=per_epoch,

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Retrieval:
-    """How many there are in truth, how many were found, and how many of those are correct: rows of a class, or chunks.
+    """The numbers of true, found and correct items: rows of a class, or chunks.
 
     A quotient 0/0 is 0.
 
@@ -47,7 +47,7 @@ class Retrieval:
 
 
 def by_class(classes: Sequence[Any], pairs: Mapping[tuple[Any, Any], int]) -> list[Retrieval]:
-    """The counts of every class, from how often which true label was predicted as which.
+    """The counts of every class, from the counts of pairs (true label, predicted label).
 
     >>> by_class(["no", "yes"], {("no", "no"): 7, ("yes", "no"): 1, ("yes", "yes"): 2})[1]
     Retrieval(gold=3, found=2, correct=2)
@@ -81,13 +81,13 @@ def area_under_curve(scores: ArrayLike, positive: ArrayLike) -> float | None:
 
 @dataclass
 class RocScores:
-    """The scores of the rows of two classes, for the area under their curve; of more classes none are kept."""
+    """The scores of the rows of two classes, for the area under the curve; of more classes none are kept."""
 
     classes: Sequence[Any]
     parts: list[tuple[NDArray[np.float64], NDArray[np.bool_]]] = field(default_factory=list)
 
     def add(self, decided: "Decided", labels: NDArray[Any]) -> None:
-        """Keep the scores of more rows; those with a label that is neither of the two have no part in the curve."""
+        """Keep the scores of more rows, except those with a label that is neither of the two."""
         if len(self.classes) == 2:
             positive = labels == self.classes[1]
             known = positive | (labels == self.classes[0])
@@ -127,7 +127,7 @@ class ChunkScores:
 
     @property
     def accuracy(self) -> float:
-        """The share of the tokens whose label is right; 0 if there are no tokens."""
+        """The fraction of tokens whose label is right; 0 if there are no tokens."""
         return self.correct_tokens / self.tokens if self.tokens else 0.0
 
     def __str__(self) -> str:
@@ -146,9 +146,8 @@ def score_chunks(
 ) -> ChunkScores:
     """Precision, recall and F1 of chunks, as the script conlleval of the CoNLL shared tasks computes them.
 
-    A chunk is correct when its type, its first and its last token agree with a gold chunk. No chunk crosses the end
-    of a sentence. How chunks are read off the labels, legal or not, is the rule of `chunks` in `data/chunks.py`. A
-    quotient 0/0 is 0.
+    A chunk is correct when its type, its first and its last token agree with a gold chunk. No chunk crosses the end of
+    a sentence. `chunks` in `data/chunks.py` defines how labels, legal or not, become chunks. A quotient 0/0 is 0.
 
     >>> print(score_chunks([["B-NP", "I-NP", "O", "B-VP"]], [["B-NP", "I-NP", "O", "B-NP"]]))
                precision   recall       F1     gold    found  correct

@@ -1,4 +1,4 @@
-"""What the models of all spaces have in common: the record of the run, what was asked for, what is known of the data.
+"""What the models of all spaces have in common: the record of the run, its parameters, facts about the data.
 
 A model owns what was learned, its classes and its read-out; it scores, predicts, and shows its weights by name. It
 knows nothing of scikit-learn: estimators hold a model and forward to it, and files, the command line and the lab use
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class NamedWeight(NamedTuple):
-    """A weight: its class (None: the second of two, or there are none), its feature (None: the bias), its size."""
+    """A weight: its class (None: the second of two, or no classes), its feature (None: the intercept), its value."""
 
     label: Any
     name: Any
@@ -31,7 +31,7 @@ class NamedWeight(NamedTuple):
 
 
 def heaviest_first(weights: Iterable[NamedWeight]) -> list[NamedWeight]:
-    """Those that are not 0, the largest in size first."""
+    """The weights that are not 0, the largest absolute value first."""
     return sorted((weight for weight in weights if weight.weight), key=lambda weight: -abs(weight.weight))
 
 
@@ -39,10 +39,10 @@ def heaviest_first(weights: Iterable[NamedWeight]) -> list[NamedWeight]:
 class LearnedModel:
     """A model of any space.
 
-    `run` is the record of a fit, or None if learning goes on. `parameters` are what the user asked for. `mistake_rows`
-    are the mistakes in order and `mistake_guesses` what was taken instead, if they were to be recorded. `certificate`
-    is JSON (see `novikoff.Certificate`) and `fingerprint` a hash, both of the training data; a model that learns on has
-    neither, and its `review` is void.
+    `run` is the record of a fit, or None if learning continues. `parameters` are those the user gave. `mistake_rows`
+    are the mistakes in order and `mistake_guesses` the wrong predictions, if they were recorded. `certificate` is JSON
+    (see `novikoff.Certificate`) and `fingerprint` a hash, both of the training data; a model that continues to learn
+    has neither, and its `review` is void.
     """
 
     run: Run | None = None
@@ -56,9 +56,9 @@ class LearnedModel:
 
 @dataclass(frozen=True, eq=False)
 class Decided:
-    """Labels, and, by column, how many values the encoding had never seen, or missed.
+    """Labels, and, by column, how many values were not seen in training, or were missing.
 
-    Scores take longer than labels, and are computed by `score` when somebody asks for them.
+    Scores take longer than labels, and are computed by `score` on first use.
     """
 
     labels: "NDArray[Any]"
@@ -68,22 +68,22 @@ class Decided:
 
     @cached_property
     def scores(self) -> "NDArray[np.float64]":
-        """The score of every example; a column a class for more than two classes."""
+        """The score of every example; one column per class if there are more than two."""
         return self.score()
 
     @property
     def leads(self) -> "NDArray[np.float64]":
-        """By how much each example is decided, for a review."""
+        """The lead of each decision, for a review."""
         return leads(self.scores)
 
 
 @dataclass(frozen=True, eq=False)
 class Classifier(LearnedModel):
-    """A model of two or more classes, which can go on learning from its `memory`.
+    """A model of two or more classes, which can continue learning from its `memory`.
 
     `classes` are sorted; of two, the second has the scores of 0 and above. `n_iter` counts epochs of a fit, or calls.
-    `encoding` says how the columns of a table become numbers, and how these are lifted; without one, the columns may
-    have `feature_names`.
+    `encoding` turns the columns of a table into numbers, and lifts them; without one, the columns may have
+    `feature_names`.
     """
 
     memory: Any
@@ -94,12 +94,12 @@ class Classifier(LearnedModel):
     feature_names: tuple[str, ...] | None = None
     n_iter: int = 1
 
-    # The options that a model of this kind is read out by.
+    # The options that the read-out of such a model depends on.
     READ_BY: ClassVar[tuple[str, ...]] = ("readout",)
 
     @classmethod
     def of(cls, learned: "Fitted", parameters: Mapping[str, Any], **more: Any) -> Self:
-        """The model that was learned; `parameters` are the options with which it was."""
+        """The model that was learned, with these options."""
         mistakes, guesses = learned.mistakes, getattr(learned.mistakes, "wrong", None)
         own = {
             **{name: parameters[name] for name in cls.READ_BY if name in parameters},
@@ -114,11 +114,11 @@ class Classifier(LearnedModel):
         return cls(learned.memory, learned.classes, **(own | more))
 
     def decide_rows(self, rows: Any) -> Decided:
-        """The label and the score of every example, of rows as they are learned: encoded and lifted."""
+        """The label and the score of every row, encoded and lifted as in training."""
         raise NotImplementedError
 
     def decide(self, batch: Any) -> Decided:
-        """The label and the score of every example as it is in a file, and what the encoding could not express.
+        """The label and the score of every example as it is in a file, and what the encoding does not know.
 
         Examples are a batch of numbers, records of a table, or what else the model takes.
         """
@@ -133,7 +133,7 @@ class Classifier(LearnedModel):
         return replace(self.decide_rows(encoded.rows), unseen=encoded.unseen, missing=encoded.missing)
 
     def scores(self, batch: Any) -> "NDArray[np.float64]":
-        """The score of every example times the learning rate, or the vote fraction; a column a class for more."""
+        """The score of every example times the learning rate, or the vote fraction; of more classes, a column each."""
         return self.decide(batch).scores
 
     def predict(self, batch: Any) -> "NDArray[Any]":
@@ -148,29 +148,29 @@ class Classifier(LearnedModel):
 
     @property
     def n_inputs(self) -> int | None:
-        """How many columns they have before they are encoded."""
+        """How many columns examples have before they are encoded."""
         return self.n_columns if self.encoding is None else self.encoding.n_inputs
 
     @property
     def input_names(self) -> tuple[str, ...] | None:
-        """What these are called; None if they have no names."""
+        """The names of the columns before they are encoded; None if they have none."""
         encoding = self.encoding
         return self.feature_names if encoding is None or not encoding.is_of_table else encoding.inputs
 
     @property
     def names(self) -> tuple[str, ...] | None:
-        """What all features are called; None if they have no names."""
+        """The names of all features; None if they have none."""
         if self.encoding is None or not self.encoding.names_features:
             return self.feature_names
         return self.encoding.feature_names
 
     @property
     def takes_a_table(self) -> bool:
-        """Whether it was learned from named columns."""
+        """Whether the model was learned from named columns."""
         return self.encoding is not None and bool(self.encoding.is_of_table)
 
     @property
     def record(self) -> Run:
-        """The record of the run, also while learning goes on."""
+        """The record of the run, also while learning continues."""
         record: Run = self.memory.recorded(self.readout, order="given") if self.run is None else self.run
         return record

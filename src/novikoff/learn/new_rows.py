@@ -1,9 +1,9 @@
-"""What a run says about new rows of the same kind: how often will it be wrong?
+"""Expected error: what a run states about new rows of the same kind.
 
-Every statement names its predictor, and what it assumes. All assume that the rows are independent
-draws from one source, and that new rows come from there, too. Scaling, selecting or choosing anything by the same rows
-beforehand breaks that, and no statement can know of it. What the run itself let its rows choose, it knows: of the ways
-to learn that they chose from, each has its share of the doubt. docs/how-to/new_rows.md has the derivations.
+Every statement names its predictor and its assumptions. All assume that the rows are independent draws from one source,
+and that new rows come from it, too. Scaling, selecting or choosing anything by the same rows beforehand breaks that,
+and no statement can detect it. What the run itself chose by its rows is accounted for: each candidate gets a part of
+the doubt, which is 1 - confidence. docs/how-to/new_rows.md has the derivations.
 """
 
 from collections.abc import Callable
@@ -29,10 +29,10 @@ BY_CHANCE = f"{INDEPENDENT}, and their order has nothing to do with what is in t
 
 @dataclass(frozen=True)
 class Statement:
-    """A bound on the share of new rows that a predictor gets wrong.
+    """A bound on the fraction of new rows that a predictor gets wrong.
 
-    `wrong` is the share that was counted, if it estimates the same. With `confidence` None the bound holds in
-    expectation over the rows only: it is an estimate of a number that the mean share of errors does not exceed.
+    `wrong` is the fraction counted, if it estimates the same. With `confidence` None the bound holds in expectation
+    over the rows only: it estimates a number that the expected error does not exceed.
     """
 
     name: str
@@ -48,7 +48,7 @@ class Statement:
 
     @property
     def in_words(self) -> str:
-        """The numbers."""
+        """The numbers, in words."""
         most = f"at most {in_percent(self.at_most)}"
         known = f"{most} wrong" if self.wrong is None else f"about {about(self.wrong)} wrong, {most}"
         sure = "in expectation" if self.confidence is None else f"{100.0 * self.confidence:.6g} %"
@@ -56,7 +56,7 @@ class Statement:
 
 
 def about(share: float) -> str:
-    """A share that was counted.
+    """Format a fraction that was counted.
 
     >>> about(0.14765), about(0.00082), about(0.0)
     ('14.8 %', '0.082 %', '0.0 %')
@@ -65,7 +65,7 @@ def about(share: float) -> str:
 
 
 def in_percent(share: float) -> str:
-    """A share that is a bound, rounded up.
+    """Format a fraction that is a bound, rounded up.
 
     >>> in_percent(0.04871)
     '4.9 %'
@@ -75,9 +75,9 @@ def in_percent(share: float) -> str:
 
 @dataclass(frozen=True)
 class Generalisation:
-    """What a run says about new rows: all `statements`, and the one on the `delivered` predictor, or `why_not`.
+    """What a run states about new rows: all `statements`, and the one on the `delivered` predictor, or `why_not`.
 
-    `training` is the share of the training rows that the delivered predictor gets wrong, if they were counted.
+    `training` is the fraction of training rows that the delivered predictor gets wrong, if they were counted.
     """
 
     statements: tuple[Statement, ...]
@@ -92,12 +92,12 @@ class Generalisation:
 
     @property
     def folds(self) -> Statement | None:
-        """What folds say of models that were learned alike, if there were any."""
+        """The cross-validation statement, on models trained alike, if there were folds."""
         return next((statement for statement in self.statements if statement.name == "folds"), None)
 
     @property
     def is_known(self) -> bool:
-        """Whether there is something to say: errors on rows that were not learned, or a bound that beats a coin."""
+        """Whether there is anything to report: errors on rows that were not learned, or a bound below 1/2."""
         return self._said is not None and (self._said.wrong is not None or self._said.at_most < 0.5)
 
     @property
@@ -110,7 +110,7 @@ class Generalisation:
         return self.with_hint("")
 
     def with_hint(self, how: str) -> str:
-        """The same, and how to measure it if it was not."""
+        """The same, with the hint `how` to measure it if it was not measured."""
         said, each = self._said, "" if self.row == "row" else f" of the {self.row}s"
         if said is None or not self.is_known:
             training = "" if self.training is None else f"; training error {about(self.training)}{each}"
@@ -137,8 +137,8 @@ def generalisation(run: "Run", confidence: float = 0.95, *, random_order: bool |
 
 
 def _delivered(facts: "Facts", doubt: float) -> Statement | None:
-    """The bound to print: by rows that were held out, if some were; else the best of those that the training rows give,
-    each with its share of the doubt, because the best is chosen by the same rows."""
+    """The bound to print: from held-out rows, if there are any; else the best of those from the training rows, each
+    with its part of the doubt, because the same rows choose the best."""
     if (held_out := facts.held_out(doubt)) is not None:
         return held_out
     competing: list[Callable[[float], Statement | None]] = [facts.compressed]
@@ -151,7 +151,7 @@ def _delivered(facts: "Facts", doubt: float) -> Statement | None:
 
 @dataclass(frozen=True)
 class Facts:
-    """A record, and whether its rows came in an order that has nothing to do with what is in them."""
+    """A record, and whether the order of its rows is independent of their content."""
 
     run: "Run"
     random_order: bool
@@ -162,7 +162,7 @@ class Facts:
         run = self.run
         if not self.random_order or run.order is None or run.encoded:
             return None
-        if run.stopped is None:  # it goes on: all that came, came once
+        if run.stopped is None:  # an online learner, which sees each example once
             return (min(run.mistakes, run.examples), run.examples) if run.examples else None
         if not run.n_rows or run.examples < run.n_rows or not run.mistakes_per_epoch:
             return None
@@ -170,13 +170,13 @@ class Facts:
 
     @property
     def _leads(self) -> int:
-        """From how many leads the rows chose. What holds for each with a share of the doubt holds for the chosen."""
+        """How many leads the rows chose from: each gets an equal part of the doubt (union bound)."""
         return max(1, self.run.leads_tried)
 
     @property
     def _ways(self) -> int:
-        """From how many ways to learn they chose, as it were: E epochs have 1/(E (E + 1)) of the doubt, which adds up
-        to all of it, however many there might have been."""
+        """How many ways to learn they chose from, in effect: E epochs get 1/(E (E + 1)) of the doubt, which adds up to
+        all of it over every E."""
         errors = self.run.validation_errors
         epochs = errors.index(min(errors)) + 1 if errors else 0
         return self._leads * max(1, epochs * (epochs + 1))
@@ -220,9 +220,9 @@ class Facts:
         return Statement("first vote", "the vote of the first pass", BY_CHANCE, bound, 1.0 - doubt)
 
     def left_out(self, doubt: float) -> Statement | None:
-        """In expectation only. A row that was never mistaken, left out, would have changed nothing: so the last weights
-        of all rows but one err on that one only if it was mistaken, or if they err on it now. Unless rows had a choice:
-        without one, they might have chosen otherwise, and there is no doubt to share."""
+        """In expectation only. Leaving out a row that was never mistaken would have changed nothing: so the last
+        weights of all rows but one err on that one only if it was mistaken, or if they err on it now. Unless the rows
+        chose anything: without one, they might have chosen otherwise, and an expectation has no doubt to divide."""
         run = self.run
         if self._ways > 1:
             return None
@@ -257,7 +257,7 @@ class Facts:
         return Statement("compression", given, BY_CHANCE, bound, 1.0 - doubt)
 
     def why_not(self) -> str | None:
-        """Why the training rows say nothing of the delivered predictor."""
+        """Why the training rows give no bound for the delivered predictor."""
         run = self.run
         if run.encoded:
             return f"what turns them into numbers was learned from the same {run.row}s"

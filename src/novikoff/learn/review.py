@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-# How many thresholds there are, and what fraction of the held-out rows the first is to accept at least.
+# The number of thresholds, and the fraction of the held-out rows that the first is to accept at least.
 STEPS, FIRST_SHARE = 100, 0.1
 
 # The two best label sequences take longer than the best; so many training sequences space thresholds as well as all.
@@ -35,9 +35,9 @@ class Review:
 
     Of new rows whose score is at least `threshold`, at most a fraction `error` is predicted wrong. That holds with this
     confidence, over the draw of `n_rows` held-out rows, for rows of the same source and the weights that the model had.
-    At each of the `thresholds`, which descend, so many held-out rows were `accepted`, and so many of these `wrong`. The
-    threshold is None if none can be proved: then everything goes to review. A review `is_void` once the model has
-    learned on. `row` says what is independent: a row, or a sequence.
+    For each of the descending `thresholds`, `accepted` counts the held-out rows accepted, and `wrong` the errors among
+    them. The threshold is None if none can be proved: then everything goes to review. A review `is_void` once the model
+    has learned more. `row` names the independent unit: a row, or a sequence.
 
     >>> scores, wrong = [0.5 + row % 10 for row in range(400)], [row % 10 < 2 for row in range(400)]
     >>> review = Review.of(scores[300:], scores[:300], wrong[:300], error=0.05, confidence=0.95)
@@ -111,7 +111,7 @@ class Review:
         )
 
     def check(self, training: Any, scores: Any, wrong: Any) -> None:
-        """Choose the thresholds, count, and conclude again; raises ValueError naming what differs, if anything does.
+        """Recompute thresholds, counts and conclusion; raise ValueError naming what differs, if anything does.
 
         The arguments are those of `of`: scores of the model, and which of the held-out ones are wrong.
         """
@@ -158,10 +158,10 @@ def _last_proved(
 
 
 def thresholds(training: Any, n_rows: int, needed: int) -> "NDArray[np.float64]":
-    """The grid for so many held-out rows: scores that equal shares of the training rows reach, and in the end 0.
+    """The grid for so many held-out rows: quantiles of the training scores, and finally 0.
 
-    The first is to accept twice as many rows as are `needed`, as the scores of training rows may be larger than others,
-    or half-way to all of them if there are not so many; and a tenth of all, because with few rows one error decides.
+    The first is to accept twice as many rows as `needed`, as training rows may score higher than others, or half-way to
+    all of them if there are not so many; and a tenth of all, because with few rows one error decides.
     """
     import numpy as np
 
@@ -176,7 +176,7 @@ def thresholds(training: Any, n_rows: int, needed: int) -> "NDArray[np.float64]"
 
 
 def leads(scores: "NDArray[np.float64]") -> "NDArray[np.float64]":
-    """By how much each row is decided: |score| of two classes, the lead over the second best of more.
+    """The lead of each decision: |score| of two classes, the lead over the second best of more.
 
     >>> import numpy as np
     >>> leads(np.array([-2.0, 1.0])).tolist(), leads(np.array([[3.0, 1.0, 2.0]])).tolist()
@@ -196,7 +196,7 @@ def leads(scores: "NDArray[np.float64]") -> "NDArray[np.float64]":
 def review_classifier(
     model: Any, training: Iterable[Any], held_out: Iterable[Any], *, error: float, confidence: float
 ) -> Review:
-    """The review of a classifier by batches: examples as they were learned, or as they are in a file."""
+    """Review a classifier by batches: examples as they were learned, or as they are in a file."""
     import numpy as np
 
     seen = [model.decide(batch).leads for batch in training]
@@ -214,7 +214,7 @@ def review_classifier(
 def review_tagger(
     tagger: Any, training: Any, held_out: Any, labels: Iterable[Any], *, error: float, confidence: float
 ) -> Review:
-    """The review of a tagger: a sequence is wrong if any of its labels is."""
+    """Review a tagger: a sequence is wrong if any of its labels is."""
     seen, found = tagger.label_with_scores(training), tagger.label_with_scores(held_out)
     wrong = [one.labels != list(truth) for one, truth in zip(found, labels, strict=True)]
     known, scores = ([one.margin for one in some] for some in (seen, found))
@@ -222,7 +222,7 @@ def review_tagger(
 
 
 def review_of(model: Any) -> Review:
-    """The review of a model, if it has one that holds for its weights."""
+    """Return the review of a model; raise ValueError if it has none that holds for its weights."""
     review: Review | None = model.review
     if review is None:
         raise ValueError(f"this model has no review: {say.HOW}")
@@ -232,12 +232,12 @@ def review_of(model: Any) -> Review:
 
 
 def voided(review: Review | None) -> Review | None:
-    """The review of a model that has learned on, or that predicts by other weights than before."""
+    """Mark a review as void: the model has learned more, or predicts with other weights than before."""
     return None if review is None else replace(review, is_void=True)
 
 
 def rows_needed(n_rows: int, *, error: float, confidence: float, row: str) -> int:
-    """The least held-out rows that can prove anything; ValueError if there are not so many."""
+    """Return the fewest held-out rows that can prove anything; raise ValueError if there are fewer."""
     needed = trials_needed(error, 1.0 - confidence)
     if n_rows < needed:
         raise ValueError(say.too_few(n_rows, needed, error, confidence, row))
@@ -245,12 +245,12 @@ def rows_needed(n_rows: int, *, error: float, confidence: float, row: str) -> in
 
 
 def check_held_out(training: Any, scores: Any) -> None:
-    """Refuse training rows in the place of held-out ones, which prove nothing: their scores are the same, in order."""
+    """Refuse training rows passed as held-out ones, which prove nothing: their scores are the same, in order."""
     if len(training) == len(scores) and len(set(scores)) > 1 and list(training) == list(scores):
         raise ValueError(say.SAME_ROWS)
 
 
 def check_allowed_error(error: float) -> None:
-    """Say what an allowed error may be."""
+    """Raise ValueError unless an allowed error is a fraction between 0 and 1."""
     if not (isinstance(error, Real) and 0.0 < error < 1.0):
         raise ValueError(f"error={error!r} must be a fraction between 0 and 1, such as 0.02")

@@ -1,4 +1,4 @@
-"""The record that every run leaves: what happened, what that proves, and what it says of new rows."""
+"""The record that every run leaves: what happened, what that proves, and what it states about new rows."""
 
 import enum
 import math
@@ -31,8 +31,8 @@ class Stopped(enum.Enum):
 class Cycle:
     """Mistakes that add up to 0: distinct `rows`, and how many `times` each was made.
 
-    With more than two answers a row may be there several times, each time against another of the `rivals`. The weights
-    after `since` and after `until` epochs are the same.
+    With more than two labels a row may occur several times, each time with another of the `rivals`. The weights after
+    `since` and after `until` epochs are the same.
 
     >>> print(Cycle(1, 2, (0, 1, 2), (1, 1, 2)))
     rows (the first is 0) cancel exactly: 1 x row 0 + 1 x row 1 + 2 x row 2 = 0
@@ -52,15 +52,15 @@ class Cycle:
 class Happened:
     """What a run did.
 
-    `stopped` is None for a learner that goes on (`partial_fit`). `mistakes_per_epoch` is empty there; of a long run it
-    has the first epochs. `errors` counts the rows that the read-out gets wrong after a `fit`; the last weights may be
-    free of mistakes while their average still errs.
+    `stopped` is None for an online learner (`partial_fit`), and `mistakes_per_epoch` is empty; of a long run it has the
+    first epochs. `errors` counts the rows that the read-out gets wrong after a `fit`; the last weights may be free of
+    mistakes while their average still errs.
 
-    With a `lead`, `narrow` counts the examples that were right and learned nevertheless, and `narrow_per_epoch` those
-    of every epoch. `leads_tried` counts the leads from which the training rows chose this one; 0 if it was given, or if
-    they were too few to choose. `validation_errors` counts the errors on the validation part after each epoch, if one
-    chose how many there should be. Where the weights of `shards` learners were mixed round by round, every mistake
-    counts by its share, and `mixed_mistakes` adds them up.
+    With a `lead`, `narrow` counts the examples that were right, but were learned, and `narrow_per_epoch` those of every
+    epoch. `leads_tried` counts the leads from which the training rows chose this one; 0 if it was given, or if they
+    were too few to choose. `validation_errors` counts the errors on the validation part after each epoch, if it chose
+    the number of epochs. Where the weights of `shards` learners were mixed in rounds, every mistake counts with its
+    mixing weight, and `mixed_mistakes` adds them up.
     """
 
     mistakes: int
@@ -86,7 +86,7 @@ class Happened:
 
     @property
     def updates_per_epoch(self) -> tuple[int, ...]:
-        """The same of every epoch that is recorded."""
+        """The same for every epoch that is recorded."""
         if not self.narrow_per_epoch:
             return self.mistakes_per_epoch
         return tuple(sum(both) for both in zip(self.mistakes_per_epoch, self.narrow_per_epoch, strict=True))
@@ -94,21 +94,21 @@ class Happened:
 
 @dataclass(frozen=True, kw_only=True)
 class Proved(Happened):
-    """What that proves.
+    """What the run proves.
 
-    `margin_at_most` is the free fact of the proof: the sum w of k updates has <w, u> >= k gamma for every unit u that
-    separates with margin gamma, so gamma <= ||w||/k. It needs no convergence, and it is rounded outwards (infinite
-    before the first). `radius` is R, the longest example seen, rounded up. With a bias both are those of the folded
-    examples; with more than two classes of Kesler's margin, ||W|| = 1, whose bound is 2 (R/gamma)^2. Of mixed weights,
-    `mixed_mistakes` stands in the place of k.
+    `margin_at_most` comes with the proof: the sum w of k updates has <w, u> >= k gamma for every unit u that separates
+    with margin gamma, so gamma <= ||w||/k. It needs no convergence, and it is rounded outwards (infinite before the
+    first). `radius` is R, the longest example seen, rounded up. With an intercept both are those of the folded
+    examples; with more than two classes of Kesler's margin, ||W|| = 1, whose bound is 2 (R/gamma)^2. For mixed weights,
+    `mixed_mistakes` replaces k.
 
     With a lead tau, when an epoch makes no update, every example is ahead by more than tau R^2, so the last weights
     separate with a margin of at least tau R^2/||w||: `margin_at_least`, rounded down, and 0 where nothing is known.
     `cycle` has mistakes that add up to 0, and so rule out every separator, if the weights of a run without shuffling
     returned.
 
-    If examples were `weighted`, R, ||w|| and margins are those of the examples times their weights. If columns were
-    `scaled`, which says why, they are those of the scaled rows.
+    If examples were `weighted`, R, ||w|| and margins are those of the weighted examples. If columns were `scaled`,
+    which says why, they are those of the scaled rows.
     """
 
     radius: float
@@ -121,7 +121,7 @@ class Proved(Happened):
 
     @property
     def allowed_at_least(self) -> float:
-        """How many updates the theorem allows, at least, as no margin is larger than `margin_at_most`."""
+        """The fewest updates that the theorem may allow, as no margin is larger than `margin_at_most`."""
         return (1.0 + 2.0 * self.lead) * (down(self.radius) / self.margin_at_most) ** 2 * (1 - 8 * UNIT_ROUNDOFF)
 
     @property
@@ -132,14 +132,14 @@ class Proved(Happened):
 
 @dataclass(frozen=True, kw_only=True)
 class Run(Proved):
-    """The record of a run: what happened, what that proves, and what it says of new rows.
+    """The record of a run: what happened, what that proves, and what it states about new rows.
 
-    `order` is that of the rows: "given", "random", or "mixed", which is random but for neighbours; None if the run did
-    not start from zero weights, or if its mistakes do not count every wrong prediction. `mistaken_rows` counts the rows
-    that decided the run, because they were ever mistaken (with a lead, also the narrow ones, and those that made R
-    longer), and `errors_elsewhere` the errors on the others. `encoded` says that the same rows were used to turn
-    columns into numbers. Rows that were held out were not used for training; nor was each of the parts of `fold_rows`
-    in the model that it judges.
+    `order` is that of the rows: "given", "random", or "mixed", which is random but for runs of neighbours; None if the
+    run did not start from zero weights, or if its mistakes do not count every wrong prediction. `mistaken_rows` counts
+    the rows that determine the run: those ever mistaken (with a lead, also the narrow ones, and those that increased
+    R), and `errors_elsewhere` the errors on the others. `encoded` says that the encoding was learned from the same
+    rows. Rows that were held out were not used for training; nor was each part of `fold_rows` for the model that it
+    tests.
     """
 
     order: str | None = None
@@ -151,7 +151,7 @@ class Run(Proved):
     fold_rows: tuple[int, ...] = ()
     fold_errors: tuple[int, ...] = ()
 
-    # What an example is called, and what is counted on the validation part.
+    # What an example is called, and what is counted as an error on the validation part.
     row: ClassVar[str] = "row"
     validation_error: ClassVar[str] = "error"
 
@@ -163,11 +163,11 @@ class Run(Proved):
         return say.as_html(self)
 
     def generalisation(self, confidence: float = 0.95, *, random_order: bool | None = None) -> "Generalisation":
-        """What the run says about new rows of the same kind, each bound with this confidence.
+        """What the run states about new rows of the same kind, each bound with this confidence.
 
-        `random_order=True` says that the rows are independent and came in an order that has nothing to do with what is
-        in them, each once, which a run in the order given cannot know. `delivered` has the bound on the predictor that
-        the model uses; where several compete for it, they share the confidence.
+        `random_order=True` asserts that the rows are independent, come once each, and in an order independent of their
+        content, which a run in the order given cannot know. `delivered` has the bound on the predictor that the model
+        uses; where several bounds compete, they share the doubt, 1 - confidence.
 
         >>> from novikoff import Perceptron
         >>> X = [[x, (7 * x) % 11] for x in range(-200, 200)]

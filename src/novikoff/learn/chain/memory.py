@@ -1,4 +1,4 @@
-"""What a structured perceptron on label sequences remembers, and how it is read out."""
+"""The memory of a structured perceptron on label sequences, and its read-outs."""
 
 import math
 from dataclasses import dataclass, replace
@@ -12,15 +12,15 @@ from novikoff.engine.emissions import FIRST_POOL, MOST_PLACES, Emissions, twice_
 from novikoff.engine.viterbi import Links, Weights
 from novikoff.learn.history import History
 
-# Room that most corpora do with. Zeros take no memory before they are touched, but a pool that grows is there twice.
+# Enough for most corpora. Zeros take no memory before they are touched, but a pool that grows is there twice.
 PLACES_PER_FEATURE = 8
 
 
 @dataclass
 class ChainMemory(History):
-    """What a chain remembers: the sum of its mistakes, and the drift from which the average follows.
+    """The memory of a chain: the sum of its mistakes, and the drift from which the average follows.
 
-    `is_whole` if all features are whole numbers, so that nothing that was compared was rounded.
+    `is_whole` if all features are whole numbers, so that no comparison was rounded.
     """
 
     weights: Weights
@@ -30,7 +30,7 @@ class ChainMemory(History):
 
     @classmethod
     def empty(cls, n_features: int, n_labels: int, allowed: NDArray[np.bool_] | None = None) -> "ChainMemory":
-        """Nothing learned yet; links that are not `allowed` (labels and the outside, squared) stay forbidden."""
+        """An empty memory; links that are not `allowed` (a square table: labels, then the boundary) stay forbidden."""
         table = np.zeros((n_labels + 1, n_labels + 1))
         if allowed is not None:
             table[~allowed] = -np.inf
@@ -47,9 +47,9 @@ class ChainMemory(History):
         *,
         room: bool,
     ) -> "ChainMemory":
-        """The same memory, its features and labels numbered otherwise, perhaps among more.
+        """The same memory with features and labels renumbered, perhaps among more.
 
-        `allowed` are the links of these labels. With `room`, there is some for more weights.
+        `allowed` are the links of these labels. `room` reserves space for more weights.
         """
         emissions, drift = self.weights.emissions, self.drift.emissions
         old, places = emissions.places((emissions.values != 0.0) | (drift != 0.0))
@@ -72,16 +72,16 @@ class ChainMemory(History):
 
     @property
     def allowed(self) -> NDArray[np.bool_]:
-        """Which label may follow which, the outside being the last."""
+        """Which label may follow which; the sequence boundary is last."""
         return np.isfinite(self.weights.links.table)
 
     def copy(self) -> "ChainMemory":
-        """A memory of its own, to learn on with while this one stays as it is."""
+        """A copy to continue learning on, while this memory stays as it is."""
         weights = Weights(self.weights.emissions.copy(), self.weights.links.copy())
         return replace(self, weights=weights, drift=Drift(*(part.copy() for part in self.drift)))
 
     def make_room(self) -> None:
-        """More room for weights of features."""
+        """Make room for more weights of features."""
         self.weights = self.weights._replace(emissions=self.weights.emissions.longer())
         self.drift = self.drift._replace(emissions=twice_as_long(self.drift.emissions))
 
@@ -93,7 +93,7 @@ class ChainMemory(History):
     def weights_length(self) -> float:
         """||w||, of all weights that are not forbidden.
 
-        Not by BLAS, whose threads would go on spinning, and whose sum depends on their number.
+        Not with BLAS, whose threads would keep spinning, and whose sum depends on their number.
         """
         links = self.weights.links.table[np.isfinite(self.weights.links.table)]
         squares = (float(np.einsum("i,i->", part, part)) for part in (self.weights.emissions.used, links))
@@ -120,10 +120,10 @@ class ChainMemory(History):
         return Weights(emissions._replace(values=values), Links.of(links.table * self.examples - self.drift.links))
 
     def divisor(self, readout: Any) -> int:
-        """How many weight vectors the weights to predict with are the sum of."""
+        """How many weight vectors are summed in the weights to predict with."""
         return max(self.examples, 1) if readout == "average" else 1
 
 
 def _places(n_features: int) -> int:
-    """How many weights to have room for."""
+    """How many weights to reserve room for."""
     return min(max(FIRST_POOL, PLACES_PER_FEATURE * n_features), MOST_PLACES)

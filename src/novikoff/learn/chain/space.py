@@ -1,15 +1,15 @@
-"""The structured perceptron on label sequences (Collins 2002): Viterbi guesses, and a mistake is corrected.
+"""The structured perceptron on label sequences (Collins 2002): decode with Viterbi, and correct mistakes.
 
 The guess is the label sequence with the largest sum of emission weights (token's features x label) and of links (label
-after label, first and last label). If it is not the right one, add the features of the right sequence and subtract
-those of the guess: the perceptron's own step on the difference d of two feature vectors. So Novikoff's proof holds word
-by word, with R the longest such difference and gamma the smallest lead <u, d> that some unit vector u gives the right
-sequence over every other one: at most (R/gamma)^2 mistakes, for any number of label sequences. Of sequences that
-are equally good Viterbi takes one, and if that is the right one there is no mistake (`tie="predict"`, elsewhere). So
-weights that make no mistake need not separate, and sequences that nothing separates may end without one.
+after label, first and last label). If it is wrong, add the features of the right sequence and subtract those of the
+guess: the perceptron's own step on the difference d of two feature vectors. So Novikoff's proof holds word for word,
+with R the longest such difference and gamma the smallest lead <u, d> that some unit vector u gives the right sequence
+over every other one: at most (R/gamma)^2 mistakes, for any number of label sequences. Of tied sequences Viterbi takes
+one, and if that is the right one there is no mistake (`tie="predict"`, elsewhere). So weights that make no mistake need
+not separate, and training may converge on sequences that are not separable.
 
-With a `cost`, every wrong label gets that much on top while learning, so the right sequence must win by the cost times
-the number of labels that differ. A guess then has <w, d> <= cost x n, where n is the length of its sequence, each
+With a `cost`, every wrong label adds that much to a score while training, so the right sequence must win by the cost
+times the number of labels that differ. A guess then has <w, d> <= cost x n, where n is the length of its sequence, each
 mistake lengthens ||w||^2 by at most R^2 + 2 cost n, and there are at most (R^2 + 2 cost n)/gamma^2 of them.
 
 With a `lead` tau, the right sequence must be ahead of the second best one by more than tau R^2, R being the longest
@@ -48,7 +48,7 @@ TOKENS_PER_CALL = 1 << 15
 
 @dataclass(frozen=True, kw_only=True)
 class SequenceRun(Run):
-    """What a sequence learner did: the record of every run, and what happened to tokens.
+    """The record of a run on sequences, with the counts of tokens.
 
     Its examples are sequences, and a mistake is a mistaken sequence. `wrong_tokens_per_epoch` counts the wrong labels
     in them; `validation_errors` the wrong labels on the validation part after each epoch, if there was one.
@@ -65,7 +65,7 @@ class SequenceRun(Run):
 
 @dataclass(frozen=True, eq=False)
 class LabelledSequences:
-    """Sequences of tokens, and the number of the label of every token; -1 stands for a label that has none."""
+    """Sequences of tokens, and the label number of every token; -1 for a label that has none."""
 
     tokens: Tokens
     labels: NDArray[np.int64]
@@ -77,12 +77,12 @@ class LabelledSequences:
         return self.tokens.n_sequences
 
     def parted(self, part: HeldOut) -> "tuple[LabelledSequences, LabelledSequences]":
-        """The sequences to learn from, and those to judge by."""
+        """The sequences to learn, and those held out."""
         kept, held = (self.some(which) for which in part.parted(self.n_rows, "sequence"))
         return kept, held
 
     def some(self, which: NDArray[np.int64]) -> "LabelledSequences":
-        """Some of the sequences, by their numbers."""
+        """Select sequences by number."""
         lengths = np.diff(self.tokens.starts)[which]
         starts = np.concatenate([[0], np.cumsum(lengths)])
         rows = np.repeat(self.tokens.starts[which] - starts[:-1], lengths) + np.arange(starts[-1])
@@ -91,12 +91,12 @@ class LabelledSequences:
 
 @dataclass(frozen=True)
 class Chain(Space):
-    """The space of label sequences: links that are not `allowed` (labels and the outside, squared) stay forbidden."""
+    """The space of label sequences: links that are not `allowed` (labels, then the boundary) stay forbidden."""
 
     allowed: NDArray[np.bool_] | None = None
     cost: float = 0.0
     record = SequenceRun
-    leads = False  # trials would take long, and were never seen to pay
+    leads = False  # trials take long, and never paid off
 
     def over(self, examples: LabelledSequences, options: Options) -> "Chain":
         _check(examples, options, self.cost)
@@ -121,11 +121,11 @@ def sequence_perceptron(
     watch: Watcher | None = None,
     **options: Any,
 ) -> Fitted:
-    """Learn label sequences, epoch by epoch, until one makes no mistake. The options are those of `novikoff.options`.
+    """Learn label sequences until an epoch makes no mistake. The options are those of `novikoff.options`.
 
     It also stops after `max_iter` epochs, after `time_limit` seconds, as soon as ||w||/k < `min_margin` at the end of
     an epoch, or when `watch` returns a reason. After Ctrl-C what was learned so far is returned, and the record says
-    so. With `record_mistakes` the guesses are kept, too, at the price of a call for every sequence.
+    so. With `record_mistakes` the guesses are kept, too, at the cost of one call per sequence.
 
     >>> from novikoff.features.tokens import stacked
     >>> words = stacked([np.eye(2)[[0, 1]], np.eye(2)[[1, 1, 0]]])
@@ -139,10 +139,10 @@ def sequence_perceptron(
 
 @dataclass
 class ChainLearner(Learner):
-    """Label sequences, whose features are added and subtracted: the space of a chain.
+    """A learner of label sequences, whose features are added and subtracted: the space of a chain.
 
-    What happens epoch by epoch: wrong tokens and seconds; which sequences were mistaken, and for what, if `guesses` are
-    to be kept.
+    By epoch it has the wrong tokens and the seconds; and which sequences were mistaken, for what if there are
+    `guesses`.
     """
 
     history: ChainMemory
@@ -166,21 +166,21 @@ class ChainLearner(Learner):
         return GuessedMistakes(np.array(self.which, dtype=np.int64), self.guesses)
 
     def again(self) -> "ChainLearner":
-        """The same sequences, to be learned on from here on a copy of the memory, with what was guessed."""
+        """A learner of the same sequences, on a copy of the memory, that keeps its guesses."""
         return ChainLearner(self.history.copy(), self.examples, self.cost, None, [], self.lead)
 
     def wrong(self, examples: LabelledSequences, readout: Any) -> NDArray[np.bool_]:
         return _wrong_sequences(examples.tokens, self._wrong_tokens(examples, readout))
 
     def validation_errors(self, examples: LabelledSequences, readout: Any) -> int:
-        """Wrong labels, which tell more than wrong sequences."""
+        """The wrong labels, which tell more than wrong sequences."""
         return int(np.count_nonzero(self._wrong_tokens(examples, readout)))
 
     def _wrong_tokens(self, examples: LabelledSequences, readout: Any) -> NDArray[np.bool_]:
         return wrong_labels(self.history.read_out(readout), examples.tokens, examples.labels)
 
     def counts(self, readout: Any, stopped: Stopped) -> dict[str, Any]:
-        """With a cost, not every mistake is one of the labels that are predicted, so less is known of new sequences."""
+        """With a cost, not every mistake is a wrong prediction, so less is known of new sequences."""
         tokens = self._wrong_tokens(self.examples, readout)
         wrong = _wrong_sequences(self.tokens, tokens)
         found: dict[str, Any] = {
@@ -201,7 +201,7 @@ class ChainLearner(Learner):
         }
 
     def learn(self, watch: Watch) -> Stopped | None:
-        """Learn every sequence once, call by call; between two calls the clock is read and Ctrl-C is heard."""
+        """Learn every sequence once, call by call; the clock and Ctrl-C are checked between calls."""
         memory, tokens, n = self.history, self.tokens, self.tokens.n_sequences
         visit = np.arange(n) if self.generator is None else random_order(n, self.generator).visit
         order = visit.astype(np.uint64)
@@ -269,7 +269,7 @@ def label_tokens(weights: Weights, tokens: Tokens) -> tuple[NDArray[np.int64], N
 
 
 def wrong_labels(weights: Weights, tokens: Tokens, labels: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """For every token whether the best label sequence gets it wrong."""
+    """Whether the best label sequence gets each token wrong."""
     return label_tokens(weights, tokens)[0] != labels
 
 
@@ -323,14 +323,14 @@ def _check(examples: LabelledSequences, options: Options, cost: float) -> None:
 
 
 class Replayed:
-    """The mistakes of a period, found by learning it again."""
+    """The mistakes of a period, found by repeating it."""
 
     def __init__(self, space: "ChainLearner") -> None:
         self.space = space
 
     @classmethod
     def of(cls, space: "ChainLearner") -> "Replayed | None":
-        """None if there is too much to be compared and added up, or if epochs have orders of their own."""
+        """None if there is too much to compare and add up, or if epochs differ in their order."""
         weights = space.history.weights
         size = weights.n_features * weights.n_labels + space.tokens.rows.entries.size
         return cls(space) if space.generator is None and size <= MOST_COUNTED else None
@@ -341,7 +341,7 @@ class Replayed:
         return hash(tuple(part.tobytes() for part in parts))
 
     def count_anew(self) -> None:
-        """There is nothing to be counted before the weights return."""
+        """Nothing is counted before the weights return."""
 
     def cancelled(self, since: int, until: int, watch: Watch) -> Cycle | None:
         again = self.space.again()
@@ -361,7 +361,7 @@ class Replayed:
         return Cycle(since, until, rows, tuple(made[key] for key in sorted(made)), rivals)
 
     def _add(self, total: dict[Any, Fraction], row: int, guess: tuple[int, ...], times: int) -> None:
-        """Add so many times the difference between the features of the right labels and those of the guess."""
+        """Add `times` the features of the right labels, and subtract those of the guess."""
         tokens = self.space.tokens
         first, last = (int(end) for end in tokens.starts[row : row + 2])
         gold = self.space.labels[first:last].tolist()
@@ -376,5 +376,5 @@ class Replayed:
 
 
 def _entries(token: Any) -> list[tuple[int, float]]:
-    """The columns of a token, and its numbers."""
+    """The pairs (column, value) of a token."""
     return list(zip(token.matrix.indices.tolist(), token.matrix.data.tolist(), strict=True))

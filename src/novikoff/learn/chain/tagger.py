@@ -1,7 +1,7 @@
 """From sequences of tokens to label sequences: features, labels, constraint and chain in one object.
 
-`learn_tagger` is all that it takes to train one; a `Tagger` labels sequences, says how sure it is, shows its weights by
-name, and can be pruned. None of this knows of scikit-learn.
+`learn_tagger` trains a `Tagger`, which labels sequences, states margins, shows its weights by name, and can be pruned.
+None of this needs scikit-learn.
 """
 
 import itertools
@@ -60,7 +60,7 @@ class TokenFeatures:
     def learn(
         cls, sequences: Any, templates: Sequence[str] | None, columns: str | Sequence[str], min_count: int
     ) -> tuple["TokenFeatures", Tokens]:
-        """See which features there are, and give the tokens in them."""
+        """Collect the features, and encode the tokens."""
         if isinstance(min_count, bool) or int(min_count) != min_count or min_count < 1:
             raise ValueError(f"min_count={min_count!r} must be a whole number of at least 1")
         index: TemplateIndex | AttributeIndex | Numbers
@@ -82,11 +82,11 @@ class TokenFeatures:
         return cls(index, columns), tokens
 
     def encode(self, sequences: Any) -> Tokens:
-        """Tokens as rows; features that were not learned are left out."""
+        """Tokens as rows; features not seen in training are omitted."""
         return self.index.encode(self._given(sequences))
 
     def grow(self, sequences: Any, min_count: int) -> tuple["TokenFeatures", Tokens, NDArray[np.int64]]:
-        """With the features that new sequences have, too; the tokens in them, and the new numbers of those known."""
+        """Add the features of new sequences; return all, the tokens in them, and the new numbers of those known."""
         index, tokens, moved = self.index.grow(self._given(sequences), min_count)
         return replace(self, index=index), tokens, moved
 
@@ -104,7 +104,7 @@ class TokenFeatures:
 
 @dataclass(frozen=True)
 class LabelWeight:
-    """A weight by name: of a feature and a label, or of a label after a label (None: the outside)."""
+    """A weight by name: of a feature and a label, or of a label after a label (None: the sequence boundary)."""
 
     feature: Any
     label: Label | None
@@ -124,9 +124,9 @@ class ScoredLabels:
 class Tagger(LearnedModel):
     """A trained sequence labeller.
 
-    `weights` decide. Those of an average are the sum of `divisor` weight vectors, and what is shown is divided by it.
-    They are read out of the `memory`, from which learning goes on; a pruned tagger has none. Labels that are fixed were
-    named beforehand, and no other is learned.
+    `weights` predict. For an average they are the sum of `divisor` weight vectors, and are divided by it when shown.
+    They are read out of the `memory`, from which learning continues; a pruned tagger has none. If `labels_are_fixed`,
+    they were given beforehand, and no others are learned.
     """
 
     features: TokenFeatures
@@ -138,7 +138,7 @@ class Tagger(LearnedModel):
     labels_are_fixed: bool = field(default=False, kw_only=True)
 
     def made_with(self) -> dict[str, Any]:
-        """The parameters that can be read off it."""
+        """The parameters that can be inferred from the tagger."""
         index = self.features.index
         templates = [template.text for template in index.templates] if isinstance(index, TemplateIndex) else None
         return {"templates": templates, "columns": self.features.columns, "readout": self.run.readout}
@@ -176,8 +176,8 @@ class Tagger(LearnedModel):
         return [self.labels[number] for number in path.tolist()]
 
     def accuracy(self, sequences: Any, labels: Sequence[Sequence[Label]]) -> float:
-        """The share of tokens with the right label; a label that was never learned is never predicted, so it counts
-        as wrong."""
+        """The fraction of tokens with the right label; a label not seen in training is never predicted, and so
+        wrong."""
         tokens = self.features.encode(sequences)
         numbers, _ = number_labels(labels, tokens.starts, self.labels)
         if not len(numbers):
@@ -185,7 +185,7 @@ class Tagger(LearnedModel):
         return 1.0 - float(np.mean(wrong_labels(self.weights, tokens, numbers)))
 
     def heaviest(self, n: int | None = 20, label: Label | None = None) -> list[LabelWeight]:
-        """The weights of features, the largest in size first; of one label, if it is named."""
+        """The weights of features, the largest absolute value first; of one label, if it is given."""
         features, numbers, weights = self.weights.emissions.entries()
         if label is not None:
             if label not in self.labels:
@@ -200,11 +200,11 @@ class Tagger(LearnedModel):
         ]
 
     def weights_by_name(self) -> list[NamedWeight]:
-        """The weights of features that are not 0, the largest in size first."""
+        """The weights of features that are not 0, the largest absolute value first."""
         return [NamedWeight(weight.label, weight.feature, weight.weight) for weight in self.heaviest(None)]
 
     def links(self) -> list[LabelWeight]:
-        """The weights of label after label, the largest in size first; None stands for the outside of a sequence."""
+        """The weights of label after label, the largest absolute value first; None is the sequence boundary."""
         ends: tuple[Label | None, ...] = (*self.labels, None)
         table = self.weights.links.table
         rows, columns = np.nonzero(np.isfinite(table) & (table != 0.0))
@@ -215,10 +215,10 @@ class Tagger(LearnedModel):
         return sorted(links, key=lambda link: -abs(link.weight))
 
     def joint_features(self, sequence: Any, labels: Sequence[Label]) -> dict[Any, float]:
-        """The features of one sequence with its labels, by name: what a mistake adds of gold, and subtracts of a guess.
+        """The features of a sequence with its labels, by name: what a mistake adds of gold, and subtracts of a guess.
 
-        ("state", feature, label) has the sum of the feature's values at tokens of the label, ("transition", before,
-        after) how often one label follows another; None is the outside of a sequence.
+        ("state", feature, label) sums the feature's values at tokens of the label, ("transition", before, after) counts
+        how often one label follows another; None is the sequence boundary.
         """
         from scipy.sparse import coo_array
 
@@ -238,7 +238,7 @@ class Tagger(LearnedModel):
         return states | {("transition", link.feature, link.label): link.weight for link in self.links()}
 
     def pruned(self, below: float = 0.0) -> "Tagger":
-        """Without weights of size `below` or less, and without the features that have no weight left."""
+        """A tagger without weights of size `below` or less, and without the features that have no weight left."""
         if not below >= 0.0:
             raise ValueError(f"below={below!r} must be a number of at least 0")
         if isinstance(self.features.index, Numbers):
@@ -268,10 +268,10 @@ def learn_tagger(
 ) -> Tagger:
     """Train a tagger. The options are those of `novikoff.options`.
 
-    Sequences that are held out are not used for anything, not for the features either, and the record counts how many
-    of these are labelled wrong. With `early_stopping`, the number of epochs is chosen by the fewest wrong labels. With
-    `start`, learning goes on from that tagger, which is not changed: its features stay, and those of the new sequences
-    are added, as are their labels, unless they were fixed by `classes`.
+    Held-out sequences are not used for anything, not even the features, and the record counts how many of them are
+    labelled wrong. With `early_stopping`, the number of epochs is that with the fewest wrong labels. With `start`,
+    learning continues from that tagger, which is not changed: its features stay, and those of the new sequences are
+    added, as are their labels, unless they were fixed by `classes`.
 
     >>> words = [["a", "dog"], ["the", "dog", "runs"]]
     >>> tagger = learn_tagger(words, [["D", "N"], ["D", "N", "V"]], templates=["w[0]", "w[-1]"], random_state=0)
@@ -302,7 +302,7 @@ def learn_tagger(
     if mistakes.guesses is not None:
         guesses = [[known[number] for number in guess.tolist()] for guess in mistakes.guesses]
     run, rows = _named_run(learned.run, known), mistakes.rows
-    del learned, examples, mistakes  # much memory, which the rest can do without
+    del learned, examples, mistakes  # they take much memory
     features, memory = _without_untouched(features, memory)
     made |= {"constraint": constraint, "cost": cost, **options}
     return Tagger(
@@ -323,9 +323,9 @@ def learn_tagger(
 def learn_online(
     sequences: Any, labels: Sequence[Sequence[Label]], *, start: Tagger | None = None, **how: Any
 ) -> Tagger:
-    """Learn sequences once, in the order given, on from a tagger or with a new one.
+    """Learn sequences once, in the order given, starting from a tagger or anew.
 
-    The record is that of all calls so far: so many mistakes on so many sequences, and one bound for them.
+    The record covers all calls so far: their mistakes, their sequences, and one bound.
     """
     how |= {"max_iter": 1, "shuffle": False, "early_stopping": False}
     how |= dict.fromkeys(("held_out", "time_limit", "min_margin"))  # all are learned, or none
@@ -353,7 +353,7 @@ def _encoded(
     columns: str | Sequence[str],
     min_count: int,
 ) -> tuple[TokenFeatures, LabelledSequences, list[Label]]:
-    """Sequences in the features, and with the labels, of those that are not held out."""
+    """Encode sequences, with the features and the labels of those that are not held out."""
     labels = list(labels)
     if templates is None and not len(columns) and isinstance(sequences, Sentences):
         columns = _columns_without(sequences, labels)
@@ -376,7 +376,7 @@ def _encoded(
 
 
 def _columns_without(sentences: Sentences, labels: list[Sequence[Label]]) -> tuple[str, ...]:
-    """The columns of sentences, but for one that has their labels."""
+    """The columns of sentences, except one that has their labels."""
     flat = [label for sequence in labels for label in sequence]
     columns = tuple(name for name in sentences.columns if sentences.values[name] != flat)
     if not columns:
@@ -391,7 +391,7 @@ def _grown(
     min_count: int,
     constraint: Constraint | None,
 ) -> tuple[TokenFeatures, LabelledSequences, list[Label], ChainMemory]:
-    """Sequences in the features and labels of a tagger and in their own, and what it remembers, in the same."""
+    """Sequences in the features and labels of a tagger and in their own, and its memory, renumbered alike."""
     if start.memory is None:
         raise ValueError(
             "this tagger cannot go on learning: it was pruned, so it has only the weights that predict; train it again"
@@ -413,7 +413,7 @@ def _grown(
 def _still_allowed(
     constraint: Constraint | None, known: list[Label], places: NDArray[np.int64], before: NDArray[np.bool_]
 ) -> NDArray[np.bool_]:
-    """Which label may follow which when learning goes on: as before among the labels from before."""
+    """Which label may follow which when learning continues: unchanged among the labels known before."""
     ends = np.append(places, len(known))
     allowed = _allowed(constraint, known)
     if allowed is None:
@@ -427,7 +427,7 @@ def _still_allowed(
 
 
 def _check_same(start: Tagger, templates: Sequence[str] | None, classes: Sequence[Label] | None) -> None:
-    """Refuse what cannot change while learning goes on."""
+    """Refuse to change what must stay the same while learning continues."""
     same = (start.parameters.get("templates"), start.made_with()["templates"])
     if templates is not None and list(templates) not in [list(made) for made in same if made is not None]:
         raise ValueError("the templates cannot change while learning goes on; train a new tagger with other ones")
@@ -439,7 +439,7 @@ def _check_same(start: Tagger, templates: Sequence[str] | None, classes: Sequenc
 
 
 def _check_fixed(labels: list[Sequence[Label]], numbers: NDArray[np.int64], known: list[Label]) -> None:
-    """Refuse labels that are not among those that were named."""
+    """Refuse labels that are not among those given beforehand."""
     if len(numbers) and numbers.min() < 0:
         label = next(label for sequence in labels for label in sequence if label not in known)
         raise ValueError(
@@ -463,7 +463,7 @@ def _without_untouched(features: TokenFeatures, memory: ChainMemory) -> tuple[To
 
 
 def _named_run(run: SequenceRun, known: list[Label]) -> SequenceRun:
-    """The record, with labels in the place of their numbers."""
+    """The record, with labels instead of their numbers."""
     if run.cycle is None:
         return run
     guesses = tuple(tuple(known[number] for number in guess) for guess in run.cycle.rivals or ())
@@ -473,7 +473,7 @@ def _named_run(run: SequenceRun, known: list[Label]) -> SequenceRun:
 def judged_by_folds(
     sequences: Any, labels: Sequence[Sequence[Label]], folds: int, *, random_state: int, **options: Any
 ) -> dict[str, Any]:
-    """Sequences and errors of every part, for a tagger that was learned without it: fields of a record."""
+    """Sequences and errors of every part, for a tagger trained without it: fields of a record."""
     runs = [
         learn_tagger(sequences, labels, held_out=part, random_state=random_state, **options).run
         for part in HeldOut.folds(folds, random_state)
@@ -485,14 +485,14 @@ def judged_by_folds(
 
 
 def _sequences(sequences: Any, numbers: NDArray[np.int64]) -> Any:
-    """Some of the sequences, in any form."""
+    """Select sequences by number, in any form."""
     if isinstance(sequences, Sentences):
         return sequences.some(numbers.tolist())
     return [sequences[number] for number in numbers.tolist()]
 
 
 def _allowed(constraint: Constraint | None, labels: list[Label]) -> NDArray[np.bool_] | None:
-    """Which label may follow which, the outside of a sequence being the last."""
+    """Which label may follow which; the sequence boundary is last."""
     if constraint is None:
         return None
     allowed = np.ones((len(labels) + 1, len(labels) + 1), dtype=bool)
@@ -513,7 +513,7 @@ def _allowed(constraint: Constraint | None, labels: list[Label]) -> NDArray[np.b
 def _check_gold(
     numbers: NDArray[np.int64], starts: NDArray[np.int64], labels: list[Label], allowed: NDArray[np.bool_]
 ) -> None:
-    """Say which sequence of the training data breaks the constraint, if one does."""
+    """Raise ValueError naming the first training sequence that breaks the constraint, if one does."""
     outside = len(labels)
     before = np.concatenate([[outside], numbers])
     before[starts[:-1]] = outside
