@@ -1,7 +1,7 @@
-"""Kernels: products of examples in a space that is never entered.
+"""Kernels: inner products of examples in a space whose coordinates are never computed.
 
 A `KernelFunction` compares `Points`: rows of numbers (dense or CSR), examples that are known only by a matrix of their
-products (`precomputed`), or any objects, for which the user brings a function. All values are float64.
+products (`precomputed`), or any objects, for which the user supplies a function. All values are float64.
 """
 
 import math
@@ -49,7 +49,7 @@ class Vectors:
         return Vectors(self.rows.take(which), self.squares[which])
 
     def like(self, other: "Points") -> "Vectors":
-        """The same rows, dense or sparse as the other ones are."""
+        """The same rows, dense or sparse like the other ones."""
         if not isinstance(other, Vectors) or self.rows.is_sparse == other.rows.is_sparse:
             return self
         if self.rows.is_sparse:
@@ -59,7 +59,7 @@ class Vectors:
         return Vectors(as_rows(csr_array(self.rows.matrix)), self.squares)
 
     def shown(self) -> Any:
-        """The rows as a user's function gets them; sparse ones with 32-bit indices, which scikit-learn's expect."""
+        """The rows as passed to a user's function; sparse ones with 32-bit indices, as scikit-learn expects."""
         if not self.rows.is_sparse:
             return self.rows.matrix
         shown = self.rows.as_scipy()
@@ -87,7 +87,7 @@ class Entries:
 
 @dataclass(frozen=True)
 class Objects:
-    """Any things at all."""
+    """Arbitrary objects."""
 
     items: Sequence[Any]
 
@@ -169,7 +169,7 @@ class GrowingPoints:
             part.extend(more)
 
     def points(self, matrix: Floats | None = None) -> Points:
-        """What is on the shelf; examples known by their products need the matrix of these."""
+        """The points so far; examples known by their products need the matrix of these."""
         if self.items or not self.parts:
             return Objects(self.items)
         if len(self.parts) == 1:
@@ -210,7 +210,7 @@ class KernelFunction:
 
     @property
     def numbers(self) -> dict[str, float]:
-        """The numbers that this kernel has."""
+        """The numeric parameters of this kernel."""
         names = {"poly": ("gamma", "degree", "coef0"), "sigmoid": ("gamma", "coef0")}
         names |= dict.fromkeys(("rbf", "laplacian"), ("gamma",))
         return {name: getattr(self, name) for name in names.get(str(self.form), ())}
@@ -221,13 +221,13 @@ class KernelFunction:
 
     @property
     def is_definite(self) -> bool:
-        """Whether it is a product in some space, so that the theorem applies; a user's kernel is believed to be."""
+        """Whether it is positive definite, so that the theorem applies; a user's kernel is assumed to be."""
         return self.form != "sigmoid" and not (self.form == "poly" and self.coef0 < 0)
 
     def between(self, left: Points, right: Points, *, in_column_order: bool = False) -> Floats:
         """The matrix of all K(x, z), x from the left, z from the right.
 
-        Products are added up in the fastest order, or in column order, which no layout of the rows can change.
+        Products are added up in the fastest order, or in column order, which does not depend on the layout of the rows.
         """
         if not len(left) or not len(right):
             return np.zeros((len(left), len(right)))
@@ -251,7 +251,7 @@ class KernelFunction:
         return np.array([self.between(one, one)[0, 0] for one in ones])
 
     def doubt(self, points: Points) -> float:
-        """How much a value may change with the order in which its products are added up."""
+        """A bound on how much a value depends on the order in which its products are added up."""
         if not isinstance(points, Vectors) or callable(self.form):
             return 0.0
         u = UNIT_ROUNDOFF
@@ -290,7 +290,7 @@ class KernelFunction:
         return self._of_products(values, left.squares[:, None], right.squares)
 
     def _of_products(self, products: Floats, left: Floats, right: Floats) -> Floats:
-        """Kernel values from products, in their place."""
+        """Kernel values from products, in place."""
         if self.form == "linear":
             return products
         if self.form == "rbf":
@@ -316,7 +316,7 @@ class KernelFunction:
 def _fill_products(left: Rows, right: Rows, values: Floats) -> None:
     """The product of every left row with every right row, each added up in column order."""
     if left.is_sparse and right.is_sparse and left.n_columns > FEW:
-        columns = used_columns([right])  # what the left has elsewhere meets a 0
+        columns = used_columns([right])  # all other columns contribute 0
         left, right = narrow(left, columns), narrow(right, columns)
     fill_products(left.in_float64, right.in_float64, np.zeros(left.n_columns), values)
 
@@ -343,7 +343,7 @@ def make_kernel(
     coef0: float = 1.0,
     params: dict[str, Any] | None = None,
 ) -> KernelFunction:
-    """A kernel with its numbers settled: gamma="scale" is 1/(columns x variance of X), "auto" is 1/columns."""
+    """A kernel with all parameters set: gamma="scale" is 1/(columns x variance of X), "auto" is 1/columns."""
     check_kernel(form, gamma=gamma, degree=degree, coef0=coef0, params=params)
     number = gamma if not isinstance(gamma, str) else 1.0
     if isinstance(gamma, str) and isinstance(points, Vectors):
@@ -368,7 +368,7 @@ def check_kernel(form: Any, *, gamma: Any, degree: Any, coef0: Any, params: Any)
 
 
 def variance(rows: Rows) -> float:
-    """The variance of all coordinates; from those that are not zero, so that dense and sparse rows agree."""
+    """The variance of all coordinates, computed from the nonzero ones, so that dense and sparse rows agree."""
     count = rows.n_rows * rows.n_columns
 
     def parts() -> Iterable[Floats]:
@@ -385,7 +385,7 @@ def variance(rows: Rows) -> float:
 
 
 def as_points(X: Any, form: str | Callable[..., Any], *, square: bool = True) -> Points:
-    """Examples as the kernel wants them; `square` is for a precomputed matrix that is to be learned from."""
+    """Examples as the kernel takes them; `square` is for a precomputed matrix of training examples."""
     if isinstance(X, Points):
         return X
     if isinstance(form, str) and form == "precomputed":
@@ -393,7 +393,7 @@ def as_points(X: Any, form: str | Callable[..., Any], *, square: bool = True) ->
     if callable(form) and not is_matrix(X):
         return Objects(list(X))
     rows = as_rows(X)
-    longest_square(rows, 0.0)  # says which number is not finite, if one is not
+    longest_square(rows, 0.0)  # raises an error that names a number that is not finite
     return Vectors.of(rows)
 
 
@@ -402,7 +402,7 @@ def is_matrix(X: Any) -> bool:
         return True
     try:
         array = np.asarray(X)
-    except ValueError:  # ragged: things of several lengths
+    except ValueError:  # ragged: items of different lengths
         return False
     return array.ndim == 2 and array.dtype.kind in "biuf"
 
@@ -426,7 +426,7 @@ def _entries(X: Any, square: bool) -> Entries:
 
 
 def check_finite(values: Floats) -> float:
-    """The largest absolute value; an error if one is not finite."""
+    """Return the largest absolute value; raise an error if one is not finite."""
     largest = max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
     if not largest < math.inf:
         row, column = np.argwhere(~np.isfinite(values))[0].tolist()

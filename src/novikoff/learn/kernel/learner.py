@@ -1,4 +1,4 @@
-"""Rows that are learned into an expansion in kernel values, block by block: the space of a kernel."""
+"""The learner in the space of a kernel: rows are learned, block by block, into an expansion in kernel values."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -51,7 +51,7 @@ class PointExamples:
 
     @property
     def places(self) -> NDArray[Any]:
-        """The places of the labels among the classes."""
+        """The class numbers of the labels."""
         return class_places(self.labels, len(self.classes))
 
     @property
@@ -61,7 +61,7 @@ class PointExamples:
         return counts
 
     def parted(self, part: HeldOut) -> "tuple[PointExamples, PointExamples]":
-        """The examples to learn from, and those to judge by."""
+        """The examples to learn, and those held out."""
         kept, held = (
             replace(self, points=self.points.take(rows), labels=self.labels[rows]) for rows in part.parted(self.n_rows)
         )
@@ -70,14 +70,14 @@ class PointExamples:
 
 @dataclass
 class KernelLearner(Learner):
-    """Rows being learned into a memory, whose weights are an expansion in kernel values: the space of a kernel.
+    """A learner whose weights are an expansion in kernel values: the space of a kernel.
 
     It has what is known of the rows, and the mistakes that the memory does not have yet.
 
     `known` are the scores of all rows under the memory's weights (and, for the errors of the average, under its drift),
     or None while they are not worth keeping. `fresh` are the rows added in this epoch, with their coefficients. A
-    `lead` goes by R^2 of the rows that were visited, `so_far`, of which `longer` marks those that made it grow. `place`
-    is the support row that each row has become, or -1."""
+    `lead` is relative to `so_far`, the R^2 of the rows visited; `longer` marks those that increased it. `place` has the
+    support row of each row, or -1."""
 
     history: KernelMemory
     examples: PointExamples
@@ -107,7 +107,7 @@ class KernelLearner(Learner):
         self.returning = CountedPoints.of(self)
 
     def _begin_anew(self) -> None:
-        """Nothing was added in this epoch so far."""
+        """Reset what was added in an epoch."""
         self.fresh, self.fresh_rows = GrowingPoints(), list[Numbers]()
         self.fresh_added, self.fresh_drift = (GrowingArray.empty(np.float64, len(self.labels)) for _ in range(2))
 
@@ -131,7 +131,7 @@ class KernelLearner(Learner):
         return None
 
     def catch_up(self) -> None:
-        """Bring the known scores of all rows up to date with the mistakes of the epoch, and these to memory."""
+        """Update the known scores of all rows with the mistakes of the epoch, and move these to the memory."""
         if self.history.projector is not None or self.epochs.steps == 0:
             return
         n, n_classes = len(self.points), len(self.labels)
@@ -146,7 +146,7 @@ class KernelLearner(Learner):
         self.settle()
 
     def settle(self) -> None:
-        """Bring the mistakes of the epoch to memory: rows that it does not have, and coefficients."""
+        """Move the mistakes of the epoch to the memory: rows that are new to it, and coefficients."""
         memory = self.history
         if self.fresh_rows:
             rows = np.concatenate(self.fresh_rows)
@@ -165,10 +165,10 @@ class KernelLearner(Learner):
             self.settled, self.parts = [*self.settled, *self.parts], []
 
     def _visit(self, rows: Numbers) -> tuple[int, int]:
-        """One block: its scores under the weights so far, then its examples one after the other.
+        """Visit one block: its scores under the weights so far, then its examples one after the other.
 
-        Once the budget is full, products are those in the span of the support rows, and a mistake adds its share in
-        each of these."""
+        Once the budget is full, products are those in the span of the support rows, and a mistake adds its
+        projection."""
         memory, block, shares = self.history, self.points.take(rows), None
         along = self._along(rows)
         if memory.projector is None:
@@ -178,7 +178,7 @@ class KernelLearner(Learner):
             check_finite(values)
             shares = memory.projector @ values
             gram, scores, squares = values.T @ shares, memory.coefficients.array.T @ values, np.zeros(len(self.labels))
-            along = along._replace(doubts=np.full(len(scores), -1.0))  # nothing that is projected is exact
+            along = along._replace(doubts=np.full(len(scores), -1.0))  # projections are not exact
         gram, labels, scores = map(np.ascontiguousarray, (gram, self.labels[:, rows], scores))
         added, narrow = np.zeros(scores.shape), np.zeros(scores.shape, dtype=np.bool_)
         updates = memory.by_class.copy()
@@ -220,13 +220,13 @@ class KernelLearner(Learner):
         return scores if self.known is None else scores + self.known[: len(scores), rows]
 
     def _sized(self, values: Floats) -> float:
-        """The largest of some kernel values, which counts among those of all."""
+        """Return the largest of some kernel values, after updating the largest of all."""
         largest = check_finite(values)
         self.history.largest = max(self.history.largest, largest)
         return largest
 
     def _exact_scores(self, block: Points, added: Floats, step: int) -> list[float]:
-        """The scores of an example of a block, whose products are in column order, and their sums exact."""
+        """The scores of an example of a block, from products in column order and exact sums."""
         memory, made = self.history, np.flatnonzero(added.any(axis=0))
         parts = [
             (memory.support.points(self._matrix), memory.coefficients.array),
@@ -247,7 +247,7 @@ class KernelLearner(Learner):
             self.fresh_drift.extend((added[:, made] * (self.history.examples + made)).T)
 
     def _begin_to_project(self) -> None:
-        """The budget is full: from now on the support is what it is."""
+        """Fix the support rows, as the budget is full, and project from now on."""
         self.settle()
         memory, support = self.history, self.history.support.points(self._matrix)
         memory.gram = np.ascontiguousarray(memory.kernel.between(support, support))
@@ -294,7 +294,7 @@ class KernelLearner(Learner):
         return KernelMistakes.joined([*self.settled, *self.parts]) if self.keep else None
 
     def counts(self, readout: Readout, stopped: Stopped) -> dict[str, Any]:
-        """With more than two classes each has a vote of its own, of which less is known."""
+        """With more than two classes each has its own vote, of which less is known."""
         errors = self._known_errors(readout) if stopped is Stopped.NO_MISTAKES else None
         found: dict[str, Any] = {"errors": errors, "encoded": self.examples.is_encoded}
         if len(self.labels) > 1:
@@ -313,7 +313,7 @@ class KernelLearner(Learner):
         return 1.0 if weights is None else weights[examples.places]
 
     def _known_errors(self, readout: Readout) -> int | None:
-        """How many rows the read-out gets wrong, if their scores are known without computing one."""
+        """How many rows the read-out gets wrong, if all scores are known already."""
         if readout == "vote" or self.history.budget is not None:
             return None
         n_classes = len(self.labels)
@@ -330,8 +330,8 @@ class KernelLearner(Learner):
 
 
 def _signs(labels: NDArray[Any], memory: KernelMemory) -> Floats:
-    """-1 and +1, a row a class: one row for two classes, every class against the rest for more; times the weight of the
-    class that an example is of."""
+    """-1 and +1: one row for two classes, one per class against the rest for more; times the class weight of each
+    example."""
     n_classes, weights = memory.n_classes, memory.class_weights
     of_rows = 1.0 if weights is None else weights[class_places(labels, n_classes)]
     if n_classes == 2:
@@ -339,12 +339,12 @@ def _signs(labels: NDArray[Any], memory: KernelMemory) -> Floats:
     return np.where(np.arange(n_classes)[:, None] == labels, 1.0, -1.0) * of_rows
 
 
-# With more mistaken rows than this, all their products are too many to be added up one by one.
+# With more mistaken rows than this, adding up all their products one by one takes too long.
 MOST_ROWS = 2000
 
 
 class CountedPoints:
-    """How often each row was a mistake, of two classes."""
+    """How often each row was a mistake, for two classes."""
 
     def __init__(self, space: "KernelLearner") -> None:
         self.space = space
@@ -352,7 +352,7 @@ class CountedPoints:
 
     @classmethod
     def of(cls, space: "KernelLearner") -> "CountedPoints | None":
-        """None if a return could not be proved, or does not decide what follows."""
+        """None if a return could not be proved, or does not determine what follows."""
         memory = space.history
         in_order = not space.shuffle and memory.budget is None and memory.n_classes == 2
         in_order = in_order and memory.class_weights is None
@@ -370,7 +370,7 @@ class CountedPoints:
         self.counts[:] = 0
 
     def cancelled(self, since: int, until: int, watch: Watch) -> Cycle | None:
-        """By the square of their sum, in whole numbers."""
+        """Test the square of their sum, in whole numbers."""
         rows = np.flatnonzero(self.counts)
         points = self.space.points.take(rows)
         if len(rows) > MOST_ROWS or not isinstance(points, Vectors):
@@ -388,7 +388,7 @@ class CountedPoints:
 
 
 def _is_whole(kernel: KernelFunction, points: Points) -> bool:
-    """Whether every value of the kernel is a whole number, and the products are not rounded."""
+    """Whether every value of the kernel is a whole number, and no product is rounded."""
     if kernel.form not in ("linear", "poly") or not isinstance(points, Vectors) or not points.rows.is_whole():
         return False
     whole = kernel.form == "linear" or (kernel.is_definite and kernel.gamma % 1 == 0 == kernel.coef0 % 1)

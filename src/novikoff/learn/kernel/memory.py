@@ -1,7 +1,7 @@
-"""What a kernel perceptron remembers, and how it is read out: the last function, the average, or the vote of all.
+"""The memory of a kernel perceptron, and its read-outs: the last function, the average, or the vote of all.
 
-The average is decided by the sum of the functions after each example, before it is divided by their number. Where
-rounding could decide a sign, or which class is best, the row is scored again: products in column order, sums exact.
+The average decides by the sum of the functions after each example, before it is divided by their number. Where rounding
+could decide a sign, or which class is best, the row is scored again: products in column order, sums exact.
 """
 
 import math
@@ -34,14 +34,14 @@ Numbers = NDArray[np.int64]
 # How many kernel values to hold at a time when predicting.
 VALUES = 1 << 22
 
-# Kernels whose values lie between 0 and 1: what is off in their exponent is off in proportion.
+# Kernels with values between 0 and 1: an absolute error of the exponent is a relative error of the value.
 DECAYING = ("rbf", "laplacian")
 
 
 @dataclass(frozen=True)
 class KernelMistakes(Mistakes):
-    """The mistakes in order: the row, how many examples went before it, the class that was mistaken, and its sign,
-    times the weight of the example's class if classes have weights.
+    """The mistakes in order: the row, the number of examples before it, the mistaken class, and its sign, times the
+    class weight of the example if classes have weights.
 
     `rows` count from the first row ever seen, `support` in the support rows. One example can be a mistake of several
     classes.
@@ -58,13 +58,13 @@ class KernelMistakes(Mistakes):
 
 @dataclass
 class KernelMemory(History):
-    """What a kernel perceptron remembers.
+    """The memory of a kernel perceptron.
 
-    `support` has the rows, `coefficients` their a_j, a column a class (one column for two classes); `drift` is of the
+    `support` has the rows, `coefficients` their a_j, a column per class (one column for two classes); `drift` has the
     same shape, and (examples x coefficients - drift) is the sum of the coefficients after each example. `by_class` has
-    the updates, mistakes and narrow ones, and `squares` ||w||^2, a number a class. `longest` is R^2 = max K(x, x),
-    `largest` the largest |K| met, `doubt` how much rounding may change a kernel value. `kept` has the mistakes for a
-    vote, if there is to be one. `class_weights`, one a class, multiply the examples of each class before they are
+    the updates, mistakes and narrow ones, and `squares` ||w||^2, a number per class. `longest` is R^2 = max K(x, x),
+    `largest` the largest |K| seen, `doubt` how much rounding may change a kernel value. `kept` has the mistakes for a
+    vote, if there is to be one. `class_weights`, one per class, multiply the examples of each class before they are
     learned: R, ||w|| and margins are then those of the multiplied examples. With a full `budget`, `gram` has the
     products of the support rows, and `projector` its pseudoinverse."""
 
@@ -108,12 +108,12 @@ class KernelMemory(History):
         return replace(memory, kept=[] if vote else None, budget=budget, class_weights=class_weights)
 
     def copy(self) -> "KernelMemory":
-        """A memory to learn into while this one stays as it is, as long as learning fails; arrays are shared."""
+        """A memory to learn into; this one stays valid if learning fails. Arrays are shared."""
         return replace(self)
 
     @property
     def makes_claims(self) -> bool:
-        """Whether the theorem holds for this run: a kernel that is a product, and no mistake ever forgotten."""
+        """Whether the theorem applies to this run: a kernel that is a product, and no mistake ever forgotten."""
         return self.kernel.is_definite and self.budget is None
 
     @property
@@ -131,12 +131,12 @@ class KernelMemory(History):
 
     @property
     def mistakes(self) -> int:
-        """Those of all classes together."""
+        """The mistakes of all classes together."""
         return int(self.by_class.sum()) - self.narrow
 
     @property
     def radius(self) -> float:
-        """R, rounded up; without a space in which the kernel is a product there is no length."""
+        """R, rounded up; infinite unless the kernel is a product in some space."""
         doubt = self.heaviest * self.heaviest * self.doubt
         return root_up(self.longest + doubt) if self.kernel.is_definite else math.inf
 
@@ -152,10 +152,10 @@ class KernelMemory(History):
             yield k, math.sqrt(square) * (1.0 + 4.0 * UNIT_ROUNDOFF)
 
     def rounding(self, k: float) -> float:
-        return 0.0  # it is in the slack of the squares
+        return 0.0  # included in the slack of the squares
 
     def margin_at_least(self, lead: float) -> float:
-        """As everywhere; a score may be off by its doubt, and every class has its own separator."""
+        """As in `History`; a score may be off by its doubt, and every class has its own separator."""
         if not lead:
             return 0.0
         found = zip(self.lengths(), (self.heaviest * self.doubts(0)).tolist(), strict=False)
@@ -168,7 +168,7 @@ class KernelMemory(History):
             self.kept = [replace(part, rows=rows[part.rows]) for part in self.kept]
 
     def doubts(self, more: int) -> Floats:
-        """How far from zero a score is certain, class by class, for the next `more` examples.
+        """How far from zero the sign of a score is certain, by class, for the next `more` examples.
 
         k mistakes are k kernel values, each off by at most `doubt`; m rows summed in any order, in a few parts, are off
         by m u times the sum of the absolute values, at most k `largest`; all that times the weight of a class.
@@ -192,20 +192,20 @@ class KernelMemory(History):
         return self.examples * last - self.drift.array if self.examples else last.copy()
 
     def average(self) -> Floats:
-        """The mean of these coefficients."""
+        """The mean of the coefficients after each example."""
         return self.summed() / max(self.examples, 1)
 
 
 def blocks_of(n: int, n_support: int) -> Iterator[Numbers]:
-    """The numbers from 0 to n in parts, so that the kernel of each part with the support rows is not too large."""
+    """Split the numbers from 0 to n, so that the kernel of each part with the support rows is not too large."""
     block = max(1, VALUES // max(1, n_support))
     for start in range(0, n, block):
         yield np.arange(start, min(start + block, n))
 
 
 class ClassBallot(NamedTuple):
-    """The mistakes of a class: support rows, signs, times weights if classes have some, and how long each function
-    lived, the zero function first."""
+    """The mistakes of a class: support rows, signs (times class weights, if any), and how long each function lived, the
+    zero function first."""
 
     which: Numbers
     signs: Floats
@@ -218,7 +218,7 @@ def read_out(memory: KernelMemory, readout: Readout) -> Floats:
 
 
 def decide(memory: KernelMemory, points: Points, readout: Readout) -> Floats:
-    """The scores by which the read-out decides, or the fraction of the votes: n, or n x classes; block by block."""
+    """The scores by which the read-out decides, or the vote fractions: n, or n x classes; block by block."""
     if readout == "vote" and memory.kept is None:
         raise ValueError('a vote needs the mistakes, and they were not kept: learn with readout="vote" from the start')
     if isinstance(points, Entries) and points.matrix.shape[1] != memory.n_columns:
@@ -242,7 +242,7 @@ def decide(memory: KernelMemory, points: Points, readout: Readout) -> Floats:
 
 
 class _Look(NamedTuple):
-    """A look at points: how far values may be off, in absolute size and in proportion to a value."""
+    """A prediction pass over points: bounds on the absolute and the relative errors of kernel values."""
 
     memory: KernelMemory
     points: Points
@@ -287,14 +287,14 @@ class _Look(NamedTuple):
 
     def _values(self, values: Floats, rows: Numbers, i: int) -> Floats:
         """The kernel of every support row with one point, its products in column order."""
-        if self.memory.kernel.doubt(self.points) == 0.0:  # a matrix, or a function, which is taken at its word
+        if self.memory.kernel.doubt(self.points) == 0.0:  # a matrix, or a function, whose values are trusted
             return values[:, i]
         one = self.points.take(rows[i : i + 1])
         return self.memory.kernel.between(self.support, one, in_column_order=True)[:, 0]
 
 
 def are_close(scores: Floats, doubts: Floats) -> NDArray[np.bool_]:
-    """Which rows rounding could decide: a score near 0, or two classes that are near each other at the top."""
+    """Which rows rounding could decide: a score near 0, or the two best classes close together."""
     if len(scores) == 1:
         return np.asarray(np.abs(scores[0]) <= doubts[0], dtype=np.bool_)
     best = np.argmax(scores, axis=0)
@@ -305,7 +305,7 @@ def are_close(scores: Floats, doubts: Floats) -> NDArray[np.bool_]:
 
 
 def _are_exact(values: Floats, coefficients: Floats) -> bool:
-    """Whether all are whole numbers whose sums of products are too, so that no order of a sum matters."""
+    """Whether all are whole numbers with exact sums of products, in any order."""
     if not np.array_equal(values[:1], np.rint(values[:1])):
         return False
     largest = float(np.abs(values).max(initial=0.0)) * float(np.abs(coefficients).sum(axis=-1).max(initial=0.0))

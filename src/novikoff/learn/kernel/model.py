@@ -1,4 +1,4 @@
-"""A kernel perceptron with all that it takes to use it, free of scikit-learn."""
+"""A kernel perceptron with all that prediction needs, free of scikit-learn."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -33,29 +33,29 @@ class KernelModel(Classifier):
         return as_points(X, self.memory.kernel.form, square=False)
 
     def deciding_scores(self, X: Any) -> NDArray[np.float64]:
-        """The score of every example as it is learned, or the vote fraction; a column a class for more classes."""
+        """The score of every example as it is learned, or the vote fraction; for more classes a column each."""
         return decide(self.memory, self.points(X), self.readout)
 
     def decide_rows(self, rows: Any) -> Decided:
         if isinstance(rows, Rows) and rows.is_sparse and self.n_columns is not None:
-            rows = with_columns(rows, self.n_columns)  # a column that was never learned counts as 0
+            rows = with_columns(rows, self.n_columns)  # a column not seen in training counts as 0
         scores = self.deciding_scores(rows)
         return Decided(self.classes[predicted(scores)], lambda: scores)
 
     @property
     def n_support(self) -> int:
-        """How many examples are kept."""
+        """The number of support rows."""
         return int(self.memory.coefficients.length)
 
     @property
     def in_words(self) -> str:
-        """What predicts: the kernel, and how many examples it is compared with."""
+        """The kernel and the number of support rows, in words."""
         return (
             f"the {self.memory.kernel} with {counted(self.n_support, 'example')} that were mistaken, each with a weight"
         )
 
     def coefficients(self) -> NDArray[np.float64]:
-        """The coefficients of the support rows in the read-out, a row a class."""
+        """The coefficients of the support rows in the read-out, a row per class."""
         if self.readout == "vote":
             raise ValueError('a vote has no coefficients of its own; read out the "average" or the "last" ones')
         return read_out(self.memory, self.readout).T

@@ -1,12 +1,12 @@
-"""The perceptron in the space of a kernel: the weights are the sum of the mistakes, so products with them are enough.
+"""The perceptron in the space of a kernel: the weights are the sum of the mistakes, so products with them suffice.
 
 w = sum a_j phi(x_j) over the mistaken rows x_j, hence <w, phi(x)> = sum a_j K(x_j, x) (Aizerman, Braverman & Rozonoer
 1964; Freund & Schapire 1999). `kernel_perceptron` is the batch algorithm, `learn_online` one pass in the order given.
 Both are exactly the online algorithm, example by example, but computed in blocks: the kernel of a block against the
 support rows is one matrix product, and the block's own kernel matrix serves the sequential part. From the second epoch
-on, scores begin where the last epoch left them, so that only the mistakes since then cost anything.
+on, scores start from those of the last epoch, so that only the mistakes since then are computed.
 
-There is no bias. A constant added to the kernel plays that role: K + 1 is the product of examples with one more
+There is no intercept. A constant added to the kernel plays that role: K + 1 is the product of examples with one more
 coordinate of value 1, and `poly` has its coef0.
 
 With more than two classes each has its own binary perceptron, against the rest. They share the support rows: a row that
@@ -14,11 +14,11 @@ some class is mistaken about is kept once, with a coefficient for each class.
 
 *Exactness.* A score is a sum of many kernel values, and the order of summation changes its last digits. Where that
 could decide a mistake, the row is scored again: products in column order, their sum exact. So block sizes, and dense
-and sparse rows of the same values, make the same mistakes (a user's own kernel function is taken at its word).
+and sparse rows of the same values, make the same mistakes (a user's own kernel function is trusted).
 
-*With a budget* of B support rows nothing is claimed about (R/gamma)^2. Until there are B of them the algorithm is the
-plain one; then they stay, and of a mistake it adds the projection on their span (the Projectron of Orabona, Keshet &
-Caputo 2008): nothing is forgotten, so averages stay averages.
+*With a budget* of B support rows the bound (R/gamma)^2 is not claimed. Up to B of them the algorithm is the plain one;
+then they are fixed, and a mistake adds its projection on their span (the Projectron of Orabona, Keshet & Caputo 2008):
+nothing is forgotten, so averages stay averages.
 """
 
 from collections.abc import Callable
@@ -41,9 +41,9 @@ from novikoff.options import Options, Tie, check_options
 
 @dataclass(frozen=True)
 class KernelSpace(Space):
-    """The space of a kernel, which may have a parameter that follows from the rows (gamma="scale"), and a budget.
+    """The space of a kernel, perhaps with a parameter derived from the rows (gamma="scale"), and a budget.
 
-    `form` is the kernel once the rows are known, and `weights` are those of the classes, if they have some.
+    `form` is the kernel once the rows are known, and `weights` are the class weights, if any.
     """
 
     kernel: str | Callable[..., Any] = "rbf"
@@ -77,7 +77,7 @@ class KernelSpace(Space):
 
     @property
     def is_scaled(self) -> bool:
-        """Whether a parameter of the kernel was learned from the rows."""
+        """Whether a parameter of the kernel was derived from the rows."""
         fixed = callable(self.kernel) or self.kernel in ("linear", "precomputed")
         return self.gamma == "scale" and not fixed
 
@@ -93,17 +93,17 @@ def kernel_perceptron(
 ) -> Fitted:
     """The batch perceptron with a kernel: epochs until one makes no mistake, or a limit is reached.
 
-    What was asked for are fields of `KernelSpace` (kernel, gamma, degree, coef0, kernel_params, budget) and options of
+    The parameters are fields of `KernelSpace` (kernel, gamma, degree, coef0, kernel_params, budget) and options of
     `novikoff.options`. With a `lead` an example is also added if y <w, phi(x)> is at most lead R^2, R^2 being the
     largest K(x, x) so far; every class against the rest has that lead. Labels are -1 and +1, or 0, 1, ... with more
     than two classes. With `min_margin` it stops as soon as ||w||/k is below that for some class, which proves that no
     separator of that class has that margin. Without y, X is `Examples`, which have labels.
 
-    Rows that are held out are not used for anything, not even for gamma="scale". A `class_weight` multiplies the
+    Held-out rows are not used for anything, not even for gamma="scale". A `class_weight` multiplies the
     examples of every class by a number: phi(x) becomes c phi(x), and R^2 the largest c^2 K(x, x).
 
-    The record counts the mistakes of all classes. Its `errors` are known only after an epoch without a mistake: else a
-    look at every row would cost as much as learning did.
+    The record counts the mistakes of all classes. Its `errors` are known only after an epoch without a mistake:
+    otherwise, scoring every row would cost as much as learning did.
 
     XOR, which no line separates:
 
@@ -148,9 +148,8 @@ def learn_online(
 ) -> KernelMistakes | None:
     """Learn the rows in the order given, once, into `memory`.
 
-    If anything is wrong with rows or labels, `memory` is not changed; what comes out of a kernel can be wrong later, so
-    hand in a `copy` to be safe. A precomputed matrix cannot be learned in parts: new rows have no products with
-    those before.
+    If rows or labels are invalid, `memory` is not changed; kernel values can turn out invalid later, so pass a `copy`
+    to be safe. A precomputed matrix cannot be learned in parts: it has no products of new rows with those before.
     """
     check_options(tie=tie, lead=lead)
     if memory.kernel.form == "precomputed":
@@ -171,7 +170,7 @@ def learn_online(
 
 
 def prepare(memory: KernelMemory, points: Points, labels: NDArray[Any]) -> None:
-    """Learn what must be known of the rows before the first is visited: their width, R^2, what rounding may do."""
+    """Record what must be known of the rows before the first is visited: their width, R^2, the rounding errors."""
     n_columns: int | None = None
     if isinstance(points, Vectors):
         n_columns = points.rows.n_columns

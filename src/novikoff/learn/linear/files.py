@@ -1,8 +1,8 @@
-"""Learning from files, and from anything else that comes in batches, in the memory of a block.
+"""Learning from files, and from anything else that comes in batches, in the memory of one block.
 
-The first pass puts the examples, as numbers, into a temporary cache (`novikoff.data.cache`); every epoch reads that.
-One epoch in the order given needs no cache: then examples are learned as they are read. Either way the model is the
-one that the same rows in the same order give in memory, bit for bit.
+The first pass writes the examples, as numbers, to a temporary cache (`novikoff.data.cache`), which every epoch reads.
+One epoch in the order given needs no cache: then examples are learned as they are read. Either way the model equals
+that of the same rows in the same order in memory, bit for bit.
 """
 
 import os
@@ -34,10 +34,10 @@ from novikoff.options import Options
 if TYPE_CHECKING:
     from novikoff.features.encode import Encoding
 
-# Folds that nobody asked for visit no more numbers than this; reading is like this many epochs.
+# Default folds visit no more numbers than this; reading costs as much as this many epochs.
 MOST_FOLDED, READING = 40_000_000, 10
 
-# For how many epochs words and pairs of words are tried.
+# The number of epochs for which words and pairs of words are tried.
 TRIAL_EPOCHS = 3
 
 
@@ -58,14 +58,14 @@ def learn_from(
     """The perceptron on a reader (see `novikoff.data.read`), on any iterable of batches or of pairs (X, y), or on the
     `Examples` of a cache.
 
-    Labels are those of the source; `classes` may name them beforehand. Records of a table need an `encoding`, which
-    is learned in a pass of its own if none is given. The options are those of `perceptron`, with the same defaults.
-    With `shuffle` the blocks of the cache, and the rows within each, are visited in random order. Rows that are
-    held out are not used for the encoding either. The cache is written to a folder of its own in `cache_folder` (or
-    where temporary files go), and is removed in every case.
+    Labels are those of the source; `classes` may name them beforehand. Records of a table need an `encoding`, which is
+    learned in an extra pass if none is given. The options are those of `perceptron`, with the same defaults. With
+    `shuffle` the blocks of the cache, and the rows within each, are visited in random order. Held-out rows are not used
+    for the encoding either. The cache is written to a folder of its own in `cache_folder` (or where temporary files
+    go), and is always removed.
 
     With a `kernel`, these are its parameters as for `kernel_perceptron`. With `folds` the record also has the errors of
-    models that were learned alike, each without one part of the rows; `watch` and `progress` see their runs, too.
+    cross-validation: models trained alike, each without one part; `watch` and `progress` see their runs, too.
 
     >>> first = ([[-1, 2], [1, 0], [1, 1]], ["blue", "red", "red"])
     >>> second = ([[-1, 0], [-1, -2], [1, -1]], ["blue", "blue", "red"])
@@ -111,10 +111,10 @@ def learn_from(
 
 @dataclass(frozen=True)
 class Folds:
-    """In how many parts rows judge models that were learned without them; `told` is called before each.
+    """The number of parts for cross-validation; `told` is called before each.
 
-    Where nobody has asked for them (`if_quick`), they are left out unless they take about a second, by what there is to
-    count: a clock would give a model another record.
+    By default (`if_quick`), folds are skipped unless they take about a second at most, estimated by the numbers to
+    visit: a clock would make records differ.
     """
 
     number: int = 5
@@ -124,7 +124,7 @@ class Folds:
     def judge(
         self, examples: Examples, passes: int, options: Options, learn: Callable[[Examples, Options], Fitted]
     ) -> dict[str, tuple[int, ...]]:
-        """Rows and errors of every part, as a record has them; nothing if they are left out, or are interrupted."""
+        """Rows and errors of every part, as a record has them; nothing if folds are skipped or interrupted."""
         if self.if_quick and not self._are_quick(examples, passes, options):
             return {}
         rows, errors = [], []
@@ -139,7 +139,7 @@ class Folds:
             except ValueError:
                 if not self.if_quick:
                     raise
-                return {}  # without a part, which nobody asked for, the others are too few for the same options
+                return {}  # without one part, the others are too few for these options
             if run.stopped is Stopped.INTERRUPTED:
                 return {}
             rows.append(run.held_out_rows)
@@ -155,10 +155,10 @@ class Folds:
 def choose_words(
     source: Iterable[Any], encoding: "Encoding", held_out: HeldOut | None, fit_intercept: bool, random_state: Any
 ) -> int:
-    """Whether texts are better learned by single words, 1, or by pairs of neighbours as well, 2.
+    """Choose the features of texts: 1 for single words, 2 for pairs of neighbours as well.
 
-    Half of the rows, without those held out, are learned for some epochs, and the others judge; of equals the fewer
-    features win.
+    Half of the rows, without those held out, are learned for some epochs, and validated on the others; of equals the
+    fewer features win.
     """
 
     def errors(tried: "Encoding") -> int:
@@ -175,7 +175,7 @@ def choose_words(
 
 
 def model_of(learned: Fitted, parameters: Mapping[str, Any]) -> Classifier:
-    """The model that was learned, in any space; `parameters` are the options with which it was."""
+    """The model that was learned, in any space, with its options."""
     if not hasattr(learned.memory, "kernel"):
         return LinearModel.of(learned, parameters)
     from novikoff.learn.kernel.model import KernelModel
@@ -189,12 +189,12 @@ def learnable(fit_intercept: bool) -> Callable[[Rows], Any]:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# As they come
+# In one pass
 # ---------------------------------------------------------------------------------------------------------------------
 
 
 def _one_pass_will_do(options: Options) -> bool:
-    """Whether each example is needed once: one epoch in the order given, and nothing to be kept or stopped for."""
+    """Whether one pass is enough: one epoch in the order given, and nothing to keep or to stop for."""
     once = options.max_iter == 1 and not options.shuffle
     kept = options.readout == "vote" or options.record_mistakes
     limited = any(limit is not None for limit in (options.min_margin, options.time_limit, options.held_out))
@@ -204,10 +204,10 @@ def _one_pass_will_do(options: Options) -> bool:
 def _learn_in_one_pass(
     source: Iterable[Any], classes: NDArray[Any] | None, encoding: "Encoding | None", options: Options
 ) -> Fitted | None:
-    """Learn while reading; None if more classes turn up than learning has begun with.
+    """Learn while reading; None if a class appears that was not known at the start.
 
-    Nobody may know yet whether the indices of svmlight text begin with 0: if not, its first column is left out in the
-    end, in which there was nothing to learn.
+    It may not be known yet whether the indices of svmlight text begin with 0: if not, the first column is empty, and is
+    dropped at the end.
     """
     labels = LabelCodes(classes)
     is_undecided = encoding is None and getattr(source, "is_undecided", False)
@@ -248,7 +248,7 @@ def _learn_in_one_pass(
 
 
 def _with_two_labels(labels: LabelCodes, begin: Callable[[], Iterator[Batch]]) -> Iterator[Batch]:
-    """All batches, once two labels are known: until then there is nothing to learn."""
+    """All batches, from the first, once two labels are known: until then there is nothing to learn."""
     n_rows = 0
     for batch in (batches := begin()):
         with located_errors(batch):
@@ -261,13 +261,13 @@ def _with_two_labels(labels: LabelCodes, begin: Callable[[], Iterator[Batch]]) -
 
 
 def _with_room_for(rows: Rows, memory: LinearMemory, n_entries: int) -> LinearMemory:
-    """A memory with room for the columns of rows, of all so far `n_entries` entries.
+    """A memory with room for the columns of rows; `n_entries` counts the entries so far.
 
-    For sparse ones room is doubled, so that it is seldom made; but not while there are fewer entries than columns.
+    For sparse rows room is doubled, so that it seldom grows; but not while there are fewer entries than columns.
     """
     n_columns = max(rows.n_columns, memory.n_columns)
     if rows.is_sparse and is_too_wide(n_columns, n_entries, len(memory.weights)):
-        return replace(narrowed(memory), width=n_columns)  # learning makes room for the columns that it meets
+        return replace(narrowed(memory), width=n_columns)  # learning makes room for new columns
     memory = widened(memory)
     if memory.n_columns == rows.n_columns or (rows.is_sparse and memory.n_columns > rows.n_columns):
         return memory

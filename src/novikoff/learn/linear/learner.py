@@ -1,4 +1,4 @@
-"""Rows that are learned into weights, block by block: the space of the linear perceptron."""
+"""The learner in the space of the linear perceptron: rows are learned into weights, block by block."""
 
 import hashlib
 import math
@@ -23,20 +23,20 @@ from novikoff.learn.linear.vote import Ballot, LinearMistakes
 from novikoff.learn.run import Cycle, Stopped
 from novikoff.options import Readout, Tie
 
-# Between two calls of a kernel the clock is read and Ctrl-C is heard.
+# The clock and Ctrl-C are checked between two calls of a kernel.
 STEPS_PER_CALL = 1 << 16
 
-# How many entries to keep among the columns that have weights, where not all columns have.
+# How many entries of renumbered rows to cache, where not all columns have weights.
 HELD_ENTRIES = 1 << 24
 
 
 @dataclass
 class LinearLearner(Learner):
-    """Examples that are added coordinate by coordinate: the space of the linear perceptron.
+    """A learner that adds examples coordinate by coordinate: the space of the linear perceptron.
 
-    Without a generator they come in the order given. To `keep` the mistakes, `parts` has them call by call, and `kept`
-    those that the memory has, too. R^2 grows as blocks are visited for the first time, which is enough: what it bounds
-    depends on examples that came already. A lead goes by `so_far`, the R^2 of the examples that were visited.
+    Without a generator they come in the order given. If mistakes are to be kept (`keep`), `parts` has them call by
+    call, and `kept` those that the memory has, too. R^2 grows as blocks are visited for the first time, which is
+    enough: what it bounds depends on earlier examples. A lead is relative to `so_far`, the R^2 of the examples visited.
     """
 
     examples: Examples
@@ -65,7 +65,7 @@ class LinearLearner(Learner):
         self.returning = CountedRows.of(self.examples, self.history) if repeats else None
 
     def measure(self, block: Block) -> None:
-        """Let the longest row of a block count, and refuse numbers that cannot be learned from."""
+        """Update R with the longest row of a block, and refuse numbers that cannot be learned from."""
         if block.first in self.measured:
             return
         try:
@@ -80,8 +80,8 @@ class LinearLearner(Learner):
         self.measured.add(block.first)
 
     def _narrowed(self, block: Block) -> Block:
-        """A block among the columns that have weights. Looking these up takes longer than learning, so what has few
-        entries is kept."""
+        """A block restricted to the columns that have weights. Looking these up takes longer than learning, so small
+        blocks are cached."""
         if self.history.columns is None:
             return block
         rows = self.narrow.get(block.first)
@@ -119,14 +119,14 @@ class LinearLearner(Learner):
         }
 
     def settle(self) -> None:
-        """After the first epoch without a mistake, examples that were visited nevertheless do not count."""
+        """Subtract the examples that were visited after the first epoch without a mistake."""
         if self.epochs.flawless is not None:
             self.history.examples = self.began + (self.epochs.flawless + 1) * self.epochs.n_rows
         self._log()
 
     def learn(self, watch: Watch) -> Stopped | None:
-        """Visit all blocks; several epochs at a time only with one block."""
-        if not self.examples.n_rows:  # of a shard, all rows may be held out
+        """Visit all blocks; several epochs in one call only if there is one block."""
+        if not self.examples.n_rows:  # all rows of a shard may be held out
             return None
         epochs = self._epochs_at_once()
         order = block_order(self.examples.n_blocks, self.generator)
@@ -134,8 +134,8 @@ class LinearLearner(Learner):
         return next((stopped for stopped in found if stopped is not None), None)
 
     def _epochs_at_once(self) -> int:
-        """How many epochs to order in one go: on few rows twice as many as before, because a call costs more than a
-        row. An epoch too many does no harm: after one without a mistake, nothing changes any more.
+        """How many epochs to order in one call: on few rows twice as many as before, because a call costs more than a
+        row. An epoch too many does no harm: after one without a mistake, nothing changes.
         """
         n_rows, done = self.examples.n_rows, self.epochs.begun
         few = self.examples.n_blocks == 1 and n_rows <= POOL and not self.one_by_one
@@ -145,11 +145,11 @@ class LinearLearner(Learner):
         return most if self.max_iter is None else min(most, self.max_iter - done)
 
     def _visit_block(self, number: int, epochs: int, watch: Watch) -> Stopped | None:
-        """On return the block is let go, before the next one is mapped."""
+        """Visit a block; on return it is released, before the next one is mapped."""
         block = self.examples.block(number)
         self.measure(block)
         lengths = np.empty(0)
-        if self.lead and block.first not in self.met:  # a lead goes by the lengths of rows seen for the first time
+        if self.lead and block.first not in self.met:  # a lead needs the lengths of rows seen for the first time
             self.met.add(block.first)
             lengths = self._lengths(block)
         block = self._narrowed(block)
@@ -159,11 +159,11 @@ class LinearLearner(Learner):
         return self._visit(block, order, lengths, watch)
 
     def _lengths(self, block: Block) -> NDArray[np.float64]:
-        """The squared lengths of rows, times their weights if they have some."""
+        """The squared lengths of rows, after weighting."""
         return multiplied_squares(folded_squares(block.rows, self.history.constant), self._weights(block))
 
     def _weights(self, block: Block) -> ExampleWeights:
-        """The numbers by which rows are multiplied, if they are."""
+        """The weights of rows, if there are any."""
         if not self.weighted:
             return None
         own = self.examples.weights
@@ -209,7 +209,7 @@ class LinearLearner(Learner):
         return None
 
     def _ahead_on(self, block: Block, weights: NDArray[np.float64]) -> Ahead:
-        """What looks ahead on a block; another pass over it begins."""
+        """The look-ahead of a block, at the beginning of another pass over it."""
         if block.first not in self.ahead:
             how = {"shuffled": self.generator is not None, "weighted": self.weighted}
             self.ahead[block.first] = Ahead(block.rows, n_rows_in_all=self.examples.n_rows, **how)
@@ -218,8 +218,8 @@ class LinearLearner(Learner):
         return ahead
 
     def _meet(self, first: int, lengths: NDArray[np.float64], visited: NDArray[Any]) -> None:
-        """Let R grow with the rows that were visited. Where it did, the rows before were held to a smaller lead, and an
-        epoch without an update does not end the run; and the rows by which it grew are among those that decided it."""
+        """Increase R with the rows visited. If it grew, the rows before had a smaller lead, and an epoch without an
+        update does not end the run; and the rows that increased it are among those that determine the run."""
         if not len(lengths):
             return
         before = np.maximum.accumulate(np.concatenate([[self.so_far], lengths[visited]]))
@@ -245,7 +245,7 @@ class LinearLearner(Learner):
         self.parts.append(LinearMistakes(rows, times, right, wrong, of_each))
 
     def _log(self) -> None:
-        """Bring the mistakes so far to the memory, if there is to be a vote."""
+        """Move the mistakes so far to the memory, if there is to be a vote."""
         if self.history.ballots is not None and self.parts:
             self.history.ballots.append(Ballot.of(self.examples, LinearMistakes.joined(self.parts)))
         self.kept.extend(self.parts)
@@ -256,7 +256,7 @@ class LinearLearner(Learner):
 
 
 def _in_kernel_layout(memory: LinearMemory, sparse: bool) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The memory's own arrays as a kernel wants them; sparse rows meet the weights of all classes side by side."""
+    """The memory's own arrays as a kernel takes them; for sparse rows the weights of all classes side by side."""
     if memory.n_classes == 2:
         return memory.weights[0], memory.drift[0]
     if not sparse:
@@ -287,7 +287,7 @@ class CountedRows:
 
     def weights_hash(self) -> int:
         digest = hashlib.blake2b(self.memory.weights.tobytes(), digest_size=8).digest()
-        return int.from_bytes(digest, "big")  # the same in every process, so that a run can go on in another
+        return int.from_bytes(digest, "big")  # the same in every process, so that a run can resume in another
 
     def count_anew(self) -> None:
         self.counts[:] = 0
@@ -306,7 +306,7 @@ class CountedRows:
         return Cycle(since, until, tuple(rows.tolist()), tuple(times.tolist()), names) if is_zero else None
 
     def _vanish(self, rows: Rows, times: Numbers, watch: Watch) -> bool:
-        """Whether rows, each so many times, add up to exactly 0, and it is known before it gets late."""
+        """Whether rows, with their multiplicities, add up to exactly 0; False also if time runs out."""
         if self.memory.constant and times.sum() != 0:
             return False
         if not rows.is_sparse:

@@ -1,4 +1,4 @@
-"""What a linear perceptron remembers, and how it is read out: the last weights, their average, or a vote.
+"""The memory of a linear perceptron, and its read-outs: the last weights, their average, or a vote.
 
 Nothing here learns: `novikoff.learn.linear.space` changes a memory, and predictions, proofs and records read it.
 """
@@ -23,9 +23,9 @@ from novikoff.options import Readout
 
 @dataclass(frozen=True)
 class Mixed:
-    """What mixing the weights of several learners did to the sum of the mistakes.
+    """The effect of mixing weights on the sum of the mistakes.
 
-    They count as `fewer` mistakes less than were made, rounded up; rounding has moved them by no more than `moved`.
+    Mixed weights count as `fewer` mistakes less than were made, rounded up; rounding has moved them by at most `moved`.
     """
 
     fewer: float
@@ -34,16 +34,16 @@ class Mixed:
 
 @dataclass
 class LinearMemory(History):
-    """What a linear perceptron remembers.
+    """The memory of a linear perceptron.
 
-    `weights` has one row for two classes (or fewer, so far) and one row a class for more; its last column is the bias.
-    `drift` has the same shape, and (examples x weights - drift) is the sum of the weights after each example.
-    `ballots` keeps the mistakes for a vote, part by part, or is None if no vote was asked for.
+    `weights` has one row for two classes (or fewer, so far) and one per class for more; its last column is the
+    intercept. `drift` has the same shape, and (examples x weights - drift) is the sum of the weights after each
+    example. `ballots` keeps the mistakes for a vote, in parts, or is None if no vote was requested.
 
-    Of very many columns, only those that were met have weights: `columns` names them, ascending, and `width` is how
-    many there are in all. Weights that were `mixed` (iterative parameter mixing) are a sum of mistakes, too, in which
-    each counts by its share. `class_weights`, one a class, multiply the examples of each class before they are learned.
-    If these or other numbers did, it is `weighted`: R, ||w|| and margins are then those of the multiplied examples.
+    With very many columns, only those seen have weights: `columns` lists them, ascending, and `width` is the number of
+    all. Weights that were `mixed` (iterative parameter mixing) are a weighted sum of mistakes. `class_weights`, one per
+    class, multiply the examples of each class before they are learned. With these or other weights of examples, it is
+    `weighted`: R, ||w|| and margins are then those of the multiplied examples.
     """
 
     weights: NDArray[np.float64]
@@ -68,7 +68,7 @@ class LinearMemory(History):
         vote: bool = False,
         columns: Table | None = None,
     ) -> "LinearMemory":
-        """Nothing learned yet, with room for all columns, or for some."""
+        """An empty memory, with room for all columns, or for some."""
         shape = (vectors_for(n_classes), (n_columns if columns is None else len(columns)) + 1)
         memory = cls(np.zeros(shape), np.zeros(shape), n_classes, 1.0 if fit_intercept else 0.0)
         return replace(memory, ballots=[] if vote else None, columns=columns, width=0 if columns is None else n_columns)
@@ -82,7 +82,7 @@ class LinearMemory(History):
         return self.weights.shape[1] - 1 if self.columns is None else self.width
 
     def fitting(self, rows: Rows) -> Rows:
-        """Rows among the columns that have weights; all others have the weight 0."""
+        """Rows restricted to the columns that have weights; all others have the weight 0."""
         if self.columns is None:
             return rows
         if not rows.is_sparse:
@@ -90,7 +90,7 @@ class LinearMemory(History):
         return narrow(rows, self.columns)
 
     def make_room(self, columns: Table) -> None:
-        """Let more columns in, if not all of them have weights."""
+        """Add columns, if not all of them have weights."""
         if self.columns is None or (len(columns) == len(self.columns) and np.array_equal(columns, self.columns)):
             return
         table = np.union1d(self.columns, columns)
@@ -105,7 +105,7 @@ class LinearMemory(History):
 
     @property
     def weights_length(self) -> float:
-        """||w||, or ||W|| of all classes; scaled, so that no square vanishes, and in one order of summation."""
+        """||w||, or ||W|| of all classes; scaled, so that no square underflows, and summed in one order."""
         largest = float(np.abs(self.weights).max(initial=0.0))
         return largest * float(np.linalg.norm(self.weights.ravel() / largest)) if largest else 0.0
 
@@ -115,7 +115,7 @@ class LinearMemory(History):
 
     @property
     def counted(self) -> float:
-        """K: the updates, each by its share in the weights, rounded down."""
+        """K: the updates, each by its fraction in the weights, rounded down."""
         if self.mixed is None:
             return self.updates
         exact = self.updates - Fraction(self.mixed.fewer)
@@ -142,7 +142,7 @@ class LinearMemory(History):
 
 
 def vectors_for(n_classes: int) -> int:
-    """How many weight vectors there are."""
+    """The number of weight vectors."""
     return n_classes if n_classes > 2 else 1
 
 
@@ -155,25 +155,25 @@ def _moved(weights: NDArray[np.float64], places: NDArray[np.int64], n_columns: i
 def read_out(memory: LinearMemory, readout: Readout) -> NDArray[np.float64]:
     """The weights that predict: the last ones, or the average (a vote has no weights of its own).
 
-    They are those of `memory.columns`, the bias last; `written_out` has one for every column there is.
+    They belong to `memory.columns`, the intercept last; `written_out` has one for every column.
     """
     return memory.weights if readout == "last" else memory.average()
 
 
 def written_out(memory: LinearMemory, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Weights with one for every column, and the bias last."""
+    """The weights of all columns, the intercept last."""
     if memory.columns is None:
         return weights
     return _moved(weights, np.append(memory.columns, memory.n_columns), memory.n_columns)
 
 
 def columns_to_keep(parts: Iterable[Rows], n_columns: int, n_entries: int, n_classes: int) -> Table | None:
-    """The columns to have weights for, those of the parts, or None if there can be weights for all columns."""
+    """The columns that get weights: those of the parts, or None if all columns can have weights."""
     return used_columns(parts) if is_too_wide(n_columns, n_entries, vectors_for(n_classes)) else None
 
 
 def scores(rows: Rows, weights: NDArray[np.float64], constant: float) -> NDArray[np.float64]:
-    """The score of every row, each added up in column order: n scores for one weight vector, n x classes for more."""
+    """The score of every row, added up in column order: n scores for one weight vector, n x classes for more."""
     rows, numbers = rows.without_repeats(), rows.n_entries * len(weights)
     result = np.empty((rows.n_rows, len(weights)))
     W, fill = _side_by_side(weights, rows), fill_scores.for_parts(numbers)
@@ -186,7 +186,7 @@ def scores(rows: Rows, weights: NDArray[np.float64], constant: float) -> NDArray
 
 
 def rough_scores(rows: Rows, weights: NDArray[np.float64], constant: float) -> NDArray[np.float64]:
-    """As `scores`, in the fastest order, but for rows where the order could decide what wins."""
+    """As `scores`, in the fastest order, except for rows where the order could decide which class is best."""
     roundoff, numbers = 4.0 * (rows.widest + 2) * UNIT_ROUNDOFF, rows.n_entries * len(weights)
     task: tuple[Any, ...]
     if len(weights) == 1:
@@ -205,18 +205,18 @@ def rough_scores(rows: Rows, weights: NDArray[np.float64], constant: float) -> N
 
 
 def _side_by_side(weights: NDArray[np.float64], rows: Rows) -> NDArray[np.float64]:
-    """Weights as kernels want them: sparse rows meet those of all classes at once."""
+    """Weights as kernels take them: for sparse rows those of all classes side by side."""
     return np.ascontiguousarray(weights.T if rows.is_sparse else weights)
 
 
 def predicted(score: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Class numbers from scores: with two classes 1 if the score is at least 0, else the first class of the best."""
+    """Class numbers from scores: with two classes 1 if the score is at least 0, else the first of the best classes."""
     return (score >= 0).astype(np.int64) if score.ndim == 1 else np.argmax(score, axis=1)
 
 
 @dataclass(frozen=True)
 class Decider:
-    """What a read-out decides by: its scores before they are divided by the number of examples.
+    """The decisions of a read-out: by its scores before they are divided by the number of examples.
 
     Scores of whole numbers are exact that way, and a score of 0 is 0; after a division it may be a little below. A vote
     before the first mistake is that of the zero vector.
@@ -230,14 +230,14 @@ class Decider:
     def score(self, rows: Rows) -> NDArray[np.float64]:
         """The scores, each added up in column order."""
         memory = self.memory
-        longest_square(rows, memory.constant)  # says which number is not finite, if one is not
+        longest_square(rows, memory.constant)  # raises an error that names a number that is not finite
         if not self.is_vote or not memory.ballots:
             return scores(memory.fitting(rows), self.weights, memory.constant)
         counts = {"examples": memory.examples, "n_classes": memory.n_classes}
         return votes(memory.ballots[0], rows, constant=memory.constant, lead=memory.lead, **counts)
 
     def decide(self, rows: Rows) -> NDArray[np.float64]:
-        """Other scores, in less time, of which the same classes are the best."""
+        """Scores that are faster to compute, by which the same classes are best."""
         memory = self.memory
         if self.is_vote and memory.ballots:
             return self.score(rows)
@@ -261,7 +261,7 @@ class Decider:
 
 
 def divided(scores: NDArray[np.float64], divisor: float, rate: float = 1.0) -> NDArray[np.float64]:
-    """Scores times a rate, over a divisor, without any becoming 0 that is not."""
+    """Scores times a rate, over a divisor; those that are not 0 do not become 0."""
     result = scores * rate / divisor
     vanished = (result == 0.0) & (scores != 0.0)
     result[vanished] = np.copysign(np.nextafter(0.0, 1.0), scores[vanished])
@@ -269,7 +269,7 @@ def divided(scores: NDArray[np.float64], divisor: float, rate: float = 1.0) -> N
 
 
 def decider(memory: LinearMemory, readout: Readout) -> Decider:
-    """What gives rows their scores: the read-out is prepared once, for however many pieces they come in."""
+    """The decider of a read-out, prepared once for any number of blocks of rows."""
     if readout == "last":
         return Decider(memory, memory.weights)
     if readout == "average":
@@ -282,7 +282,7 @@ def decider(memory: LinearMemory, readout: Readout) -> Decider:
 
 
 def resized(memory: LinearMemory, n_columns: int) -> LinearMemory:
-    """The same memory with another number of columns. What is added has the weight 0, like all that was never seen."""
+    """The same memory with another number of columns. Those added have the weight 0, like all not seen in training."""
     if memory.columns is not None:
         return replace(memory, width=n_columns)
     result = replace(memory, weights=np.zeros((len(memory.weights), n_columns + 1)), drift=np.empty(0))

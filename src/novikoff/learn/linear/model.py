@@ -1,4 +1,4 @@
-"""A linear perceptron with all that it takes to use it, free of scikit-learn: what a model file holds of one."""
+"""A linear perceptron with all that prediction needs, free of scikit-learn: the content of a model file."""
 
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
@@ -18,7 +18,7 @@ from novikoff.options import Tie, check_options
 class LinearModel(Classifier):
     """What was learned, and how it is read out.
 
-    `classes_are_fixed` unless learning may bring new ones.
+    `classes_are_fixed` unless learning may add new ones.
 
     >>> from novikoff.learn.linear.files import learn_from
     >>> first = ([[-1, 2], [1, 0], [1, 1]], ["blue", "red", "red"])
@@ -48,7 +48,7 @@ class LinearModel(Classifier):
         return Decided(self.labels(rows), lambda: self.shown(self.deciding_scores(rows)))
 
     def deciding_scores(self, rows: Rows) -> NDArray[np.float64]:
-        """The scores that decide, before they are divided or multiplied."""
+        """The scores that decide, before division or multiplication."""
         return self._decider.score(rows)
 
     def labels(self, rows: Rows) -> NDArray[Any]:
@@ -62,11 +62,11 @@ class LinearModel(Classifier):
         return self._decider.shown(scores, self.eta0)
 
     def weights_by_name(self, most: int | None = None) -> list[NamedWeight]:
-        """The weights of the read-out that are not 0, the largest in size first; at most so many of them."""
+        """The weights of the read-out that are not 0, the largest absolute value first; at most so many of them."""
         weights = self._weights()
         places = np.flatnonzero(weights)
         sizes = -np.abs(weights.ravel()[places])
-        if most is not None and most < len(places):  # equals of the last one stay, so that the order decides
+        if most is not None and most < len(places):  # ties with the last one stay, so that the order decides
             places = places[heaviest := sizes <= np.partition(sizes, most)[most]]
             sizes = sizes[heaviest]
         order = np.argsort(sizes, kind="stable")[:most]
@@ -76,7 +76,7 @@ class LinearModel(Classifier):
         return [NamedWeight(labels[c], self._name(j), float(weights[c, j])) for c, j in found]
 
     def weights(self) -> NDArray[np.float64]:
-        """The weights of the read-out times the learning rate: a row a class (one for two), the bias last."""
+        """The weights of the read-out times the learning rate: a row per class (one for two), the intercept last."""
         return written_out(self.memory, self._weights())
 
     def _weights(self) -> NDArray[np.float64]:
@@ -90,13 +90,13 @@ class LinearModel(Classifier):
 
     def _fitting(self, rows: Rows) -> Rows:
         if rows.is_sparse:
-            return with_columns(rows, self.memory.n_columns)  # a column that was never learned has the weight 0
+            return with_columns(rows, self.memory.n_columns)  # a column not seen in training has the weight 0
         if rows.n_columns != self.memory.n_columns:
             raise ValueError(f"the rows have {rows.n_columns} columns, but the model has {self.memory.n_columns}")
         return rows
 
     def _name(self, place: int) -> str | None:
-        """The name of the feature whose weight has this place, or None for the bias."""
+        """The name of the feature whose weight has this place, or None for the intercept."""
         if place == self.memory.weights.shape[1] - 1:
             return None
         column = place if self.memory.columns is None else int(self.memory.columns[place])

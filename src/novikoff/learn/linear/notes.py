@@ -1,10 +1,10 @@
-"""The perceptron as the notes have it: a run example by example, and gradient descent on the perceptron's criterion.
+"""The perceptron as in the lecture notes: a run example by example, and gradient descent on its criterion.
 
 It is descent on max(0, -s), the hinge at 0, with s = y <w, x> (second and fourth note). The criterion of the perceptron
-is J_p(w), the sum of these losses over the examples (Duda and Hart 1973, section 5.5): how far the mistakes are on
-their wrong side, together. It is convex, made of flat pieces, and 0 exactly in the solution region and on its edge.
-Where s < 0 the gradient of a loss is -y x, and where s > 0 it is 0. At s = 0 it has a kink, and of the slopes there
-the perceptron takes the one that learns.
+is J_p(w), the sum of these losses over the examples (Duda and Hart 1973, section 5.5): how far the mistakes are on the
+wrong side, in total. It is convex, piecewise linear, and 0 exactly in the solution region and on its edge. Where s < 0
+the gradient of a loss is -y x, and where s > 0 it is 0. At s = 0 it has a kink, and of the subgradients there the
+perceptron takes -y x.
 
 A step down along one example at a time is the perceptron; along the gradient of all examples it is the batch rule. Fold
 a bias in first (`features.fold`).
@@ -23,7 +23,7 @@ from novikoff.say.words import label_in_words
 
 Floats = NDArray[np.float64]
 
-# More steps than these are not printed, and more numbers in a row not either.
+# At most so many steps are printed, and so many numbers in a row.
 SHOWN_STEPS = 60
 WIDEST = 8
 
@@ -44,7 +44,7 @@ class Step:
 
     @property
     def mark(self) -> str:
-        """The note's own marks, and one for an example that was right, but not by the lead."""
+        """The mark as in the notes, or one for an example that was right, but not by the lead."""
         return "✗" if self.mistake else "≈" if self.narrow else "✓"
 
 
@@ -129,7 +129,7 @@ def _padded(text: str, width: int, right: bool) -> str:
 
 
 def perceptron_criterion(X: ArrayLike, y: ArrayLike, weights: ArrayLike) -> Floats:
-    """J_p of one weight vector, or of every row of many.
+    """J_p of one weight vector, or of every row of a matrix.
 
     >>> perceptron_criterion([[1, 0], [0, 2]], [1, -1], [[1, 1], [1, -1], [-3, 1]]).tolist()
     [2.0, 0.0, 5.0]
@@ -139,7 +139,7 @@ def perceptron_criterion(X: ArrayLike, y: ArrayLike, weights: ArrayLike) -> Floa
 
 
 def stochastic_descent(X: ArrayLike, y: ArrayLike, *, epochs: int = 1, rate: float = 1.0) -> Floats:
-    """The weights before the first example and after each: one gradient step an example, from zero weights.
+    """The weights before the first example and after each: one gradient step per example, from zero weights.
 
     The mistakes are a perceptron's, whatever the rate: from zero weights a rate multiplies the weights and changes no
     sign, so steps are decided at rate 1 and scaled when they are returned. In floats that matters, as 3 times 0.1 is

@@ -1,7 +1,7 @@
-"""The perceptron of the notes: on a mistake, add the example. Nothing here knows of scikit-learn.
+"""The perceptron of the notes: on a mistake, add the example. Nothing here needs scikit-learn.
 
 `perceptron` is the batch algorithm, `learn_online` one pass in the order given. Both keep a `LinearMemory`: the
-weights, which are the sum of the mistakes, and the little that read-outs and proofs need beside them. Examples come as
+weights, which are the sum of the mistakes, and the little else that read-outs and proofs need. Examples come as
 arrays, or as `Examples`, in blocks that need not be in memory all at once.
 
 Binary labels are -1 and +1. With more than two classes labels are 0, 1, ..., and Kesler's construction applies: add the
@@ -9,9 +9,9 @@ example to the weights of its class, subtract it from those of the best other cl
 on a vector of length sqrt(2) ||x||, hence the bound 2 (R/gamma)^2, with gamma the smallest lead of the right class
 over another under weights with ||W|| = 1 (Frobenius).
 
-With `lead` = tau an example also counts if it is right by no more than tau R^2, or 2 tau R^2 ahead of its rival: R is
+With `lead` = tau an example is also added if it is right by no more than tau R^2, or 2 tau R^2 ahead of its rival: R is
 the longest example so far, this one included. Then there are at most (1 + 2 tau) (R/gamma)^2 updates (twice as many),
-and weights under which none is left have a margin of at least gamma tau/(1 + 2 tau)."""
+and weights that leave none have a margin of at least gamma tau/(1 + 2 tau)."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -40,7 +40,7 @@ from novikoff.options import Options, Tie, check_options
 class Linear(Space):
     """The space of the linear perceptron: examples are added coordinate by coordinate.
 
-    `weights` are those of the classes, if they have some.
+    `weights` are the class weights, if any.
     """
 
     weights: ExampleWeights = None
@@ -83,7 +83,7 @@ def perceptron(
     `start`, `watch` and `progress` are those of `fit`, as are limits and Ctrl-C. With `min_margin` it stops as soon as
     ||w||/k is less, which proves that no separator has that margin. `docs/theory/lead.md` has the proofs for a `lead`.
     `class_weight` and `sample_weight` multiply the examples of a class, and each row, by numbers before they are
-    learned. What is proved is proved of these examples.
+    learned. All proofs refer to the multiplied examples.
 
     >>> X = [[-1, 2], [1, 0], [1, 1], [-1, 0], [-1, -2], [1, -1]]
     >>> learned = perceptron(X, [-1, 1, 1, -1, -1, 1], fit_intercept=False, shuffle=False, readout="last")
@@ -95,13 +95,13 @@ def perceptron(
     asked = Options.of(options, "perceptron")
     examples = weighted_examples(_as_examples(X, y, n_classes), sample_weight)
     if y is not None and (asked.lead == "auto" or asked.early_stopping or asked.held_out is not None):
-        for rows in _rows_of(examples):  # rows that are held out are numbered anew, so look for bad numbers before
+        for rows in _rows_of(examples):  # holding rows out renumbers them, so look for invalid numbers before
             longest_square(rows, float(asked.fit_intercept))
     return fit(examples, Linear(), asked, start=start, watch=watch, progress=progress)
 
 
 def _as_examples(X: Any, y: ArrayLike | None, n_classes: int) -> Examples:
-    """Examples as they are; rows and their labels as one block of them."""
+    """Examples as they are; rows and their labels as one block."""
     if y is not None:
         return Examples.in_blocks([(as_rows(X, any_order=True).without_repeats(), y)], n_classes)
     if not isinstance(X, Examples):
@@ -110,7 +110,7 @@ def _as_examples(X: Any, y: ArrayLike | None, n_classes: int) -> Examples:
 
 
 def weighted_examples(examples: Examples, sample_weight: Any) -> Examples:
-    """The same examples, each with its weight."""
+    """The same examples, weighted."""
     weights = sample_weights(sample_weight, examples.n_rows)
     return examples if weights is None else replace(examples, weights=weights)
 
@@ -120,7 +120,7 @@ def _rows_of(examples: Examples) -> Iterator[Rows]:
 
 
 def _make_room(memory: LinearMemory, examples: Examples) -> None:
-    """Give every column of the examples a weight, where not all columns have one already."""
+    """Give weights to all columns of the examples, where some have none."""
     if memory.columns is not None:
         memory.make_room(used_columns(_rows_of(examples)))
 
@@ -135,7 +135,7 @@ def learn_online(
     record_mistakes: bool = False,
     sample_weight: Any = None,
 ) -> LinearMistakes | None:
-    """Learn the rows in the order given, once, into `memory`. Nothing is changed if anything is wrong with them."""
+    """Learn the rows in the order given, once, into `memory`. If anything is wrong with them, nothing is changed."""
     check_options(tie=tie, lead=lead)
     examples = weighted_examples(_as_examples(X, y, memory.n_classes), sample_weight)
     _check_goes_on(memory, examples.n_columns)
@@ -143,7 +143,7 @@ def learn_online(
     space.measure(examples.block(0))
     _make_room(memory, examples)
     if memory.n_classes < 2:
-        memory.examples += examples.n_rows  # one label so far: there is no other to be mistaken for
+        memory.examples += examples.n_rows  # one label so far, so no mistake is possible
     else:
         with put_off_interrupt():
             space.learn(Watch())
@@ -154,8 +154,8 @@ def learn_online(
 def grow(memory: LinearMemory, places: list[int], n_classes: int) -> LinearMemory:
     """The same memory with room for more classes; the old ones move to `places` in the new order.
 
-    Two classes share one weight vector w; apart, they have -w and +w. A class not seen before has the weights 0, which
-    are also its past, so averages need no correction.
+    Two classes share one weight vector w; apart, they have -w and +w. A new class has the weights 0, now and in the
+    past, so averages need no correction.
     """
     constant, columns = memory.constant == 1.0, memory.columns
     grown = LinearMemory.empty(memory.n_columns, n_classes, fit_intercept=constant, columns=columns)

@@ -1,8 +1,7 @@
-"""The voted perceptron (Freund & Schapire 1999): every weight vector that ever lived has a vote for each example that
-it lived through.
+"""The voted perceptron (Freund & Schapire 1999): every weight vector has one vote for each example that it survived.
 
-It is said to be memory intensive, because it keeps all weight vectors. It need not be: they are the partial sums of
-the mistakes, so the rows that were mistaken, each kept once, and their order are enough. A row's score under the k-th
+It is said to be memory intensive, because it keeps all weight vectors. It need not be: they are the partial sums of the
+mistakes, so the rows that were mistaken, each kept once, and their order are enough. A row's score under the k-th
 weight vector is its score under the one before plus one product of two rows.
 """
 
@@ -29,8 +28,8 @@ PRODUCTS = 1 << 22
 
 @dataclass(frozen=True)
 class LinearMistakes(Mistakes):
-    """The mistakes in order: the row, how many examples went before it, its class, the class taken instead, and the
-    number by which the row was multiplied."""
+    """The mistakes in order: the row, the number of examples before it, its class, the class predicted instead, and the
+    weight of the row."""
 
     rows: NDArray[np.int64]
     times: NDArray[np.int64]
@@ -61,7 +60,7 @@ class Ballot:
 
     @classmethod
     def joined(cls, parts: "Sequence[Ballot]") -> "Ballot":
-        """One ballot of several, in the order in which they were learned."""
+        """Join ballots in the order in which they were learned."""
         offsets = np.cumsum([0, *(part.support.n_rows for part in parts)])
         moved = [
             replace(part.mistakes, rows=part.mistakes.rows + offset)
@@ -81,12 +80,12 @@ def votes(
 ) -> NDArray[np.float64]:
     """The fraction of the votes, out of `examples`: from -1 to 1 for two classes, rows x classes for more.
 
-    Every weight vector, the zero vector before the first mistake too, votes for the class that it predicts, once for
-    each example after which it was the weights.
+    Every weight vector, including the zero vector before the first mistake, votes for the class that it predicts, once
+    for each example after which it was current.
     """
     rows = as_rows(X)
     if rows.is_sparse and ballot.support.is_sparse and rows.n_columns > FEW:
-        # What lies in columns that no mistake has changes no product.
+        # Columns that no mistake has contribute nothing.
         columns = used_columns([ballot.support])
         ballot, rows = replace(ballot, support=narrow(ballot.support, columns)), narrow(rows, columns)
     doubts = _doubts(ballot, rows, constant, lead)
@@ -122,7 +121,7 @@ def _replay(
 
 
 def _doubts(ballot: Ballot, rows: Rows, constant: float, lead: float) -> NDArray[np.float64]:
-    """How close to zero (or to each other) running scores must be for their rounding to matter, mistake by mistake.
+    """How close to zero (or to each other) running scores must be for their rounding to matter, after each mistake.
 
     After k mistakes a running score has k products, each off by at most n u R R', and k additions to partial sums of at
     most sqrt(k) R R', with a lead sqrt(k (1 + 2 lead)) R R'. Whole numbers that stay below 2^53 are not rounded at all:

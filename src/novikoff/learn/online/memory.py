@@ -1,9 +1,9 @@
-"""What an online perceptron remembers: the sum of its mistakes, by name, and how long and how many they were.
+"""The memory of an online perceptron: the sum of its mistakes, by name, and how long and how many they were.
 
-*Order.* A mapping has no columns, so no order of features may matter. The score is the correctly rounded sum of its
-products (`math.fsum`). The quick loops add in the order given, or measure distances, and trust a sign only beyond
-their own rounding error, for which the theorem has the bound: after k updates ||w|| <= sqrt(k (1 + 2 lead)) R, or
-sqrt(k (1 + 2 lead) + 2 sum tau) R if labels come late and mistakes are judged as served.
+*Order.* A mapping has no columns, so the order of features must not matter. The score is the correctly rounded sum of
+its products (`math.fsum`). The quick loops add in the order given, or measure distances, and trust a sign only beyond
+their own rounding error, which the theorem bounds: after k updates ||w|| <= sqrt(k (1 + 2 lead)) R, or sqrt(k (1 + 2
+lead) + 2 sum tau) R if labels come late and mistakes are judged as served.
 """
 
 import math
@@ -35,22 +35,22 @@ from novikoff.learn.online.weights import (
 
 OnlineReadout = Literal["auto", "average", "last", "recent"]
 
-# With readout="auto" the average predicts, unless it was wrong more often lately than the last weights. Both are tried
-# on every sixteenth example; after 355 trials what was seen before counts half.
+# With readout="auto" the average predicts, unless it was recently wrong more often than the last weights. Both are
+# tested on every sixteenth example; the half-life of past tests is 355 tests.
 TRIED_EVERY = 16
 KEPT, AHEAD = 511 / 512, 3.0
 
-# What ends a quick loop: an unknown label, a string, a label that cannot be hashed, an x that is no mapping.
+# What ends a quick loop: an unknown label, a string, an unhashable label, an x that is no mapping.
 NOT_QUICK = (LookupError, TypeError, AttributeError, ValueError, ArithmeticError)
 
-# Where nothing is known of later examples, weights are not put in a row that is longer than this.
+# Where nothing is known of later examples, a row of weights is no longer than this.
 LONGEST_ROW = 1024
 
 SMALLEST_NORMAL = sys.float_info.min
 
 
 class StreamLabels:
-    """Every label's place among the classes, in order of appearance; the classes, in order; the signs of two."""
+    """The class number of every label, in order of appearance; the classes, in order; the signs of two."""
 
     __slots__ = ("are_fixed", "classes", "places", "signs")
 
@@ -63,7 +63,7 @@ class StreamLabels:
             self.set(_as_classes(classes))
 
     def set(self, labels: Iterable[Hashable]) -> None:
-        """Let these be the labels, in order of appearance."""
+        """Set the labels, in order of appearance."""
         appeared = list(labels)
         self.classes = _in_order(appeared)
         places = {label: place for place, label in enumerate(self.classes)}
@@ -87,12 +87,12 @@ class StreamLabels:
 class OnlineState:
     """All that an `OnlinePerceptron` has learned; `labels` are in order of appearance.
 
-    There is one vector of weights for two labels (or fewer, so far), one a label for more. Every number in it is
-    weight + i drift, and the drift is what the read-out has to know of the past (`novikoff.learn.online.weights`), with
-    its ages from `origin`. `trials` are the wrong predictions of the last weights and of their average. `longest` is
-    the length of the longest example without the constant, and `square` is R^2, which a lead goes by; without one it is
-    not measured. `waited` is the sum of the delays of mistakes that were judged as served. `scales` is None for a
-    learner that takes its examples as they come.
+    There is one weight vector for two labels (or fewer, so far), one per label for more. Every number in it is weight +
+    i drift, where the drift is what the read-out needs of the past (`novikoff.learn.online.weights`), with ages counted
+    from `origin`. `trials` are the wrong predictions of the last weights and of their average. `longest` is the length
+    of the longest example without the constant, and `square` is R^2, which only a lead needs; without one it is not
+    measured. `waited` is the sum of the delays of mistakes that were judged as served. `scales` is None for a learner
+    that does not scale.
     """
 
     labels: tuple[Hashable, ...]
@@ -110,10 +110,10 @@ class OnlineState:
 
 
 class OnlineMemory(History):
-    """The history of a stream, which answers. A name has a weight since the first update that had it.
+    """The history of a stream, with predictions. A name has a weight from the first update that had it.
 
-    The weights that predict are the last ones, their average, or a mean that fades (Freund & Schapire 1999). Which do
-    so makes no difference to what is learned.
+    The last weights predict, or their average, or a fading mean (Freund & Schapire 1999). Which of them makes no
+    difference to what is learned.
     """
 
     mistakes: int = 0
@@ -130,7 +130,7 @@ class OnlineMemory(History):
         self.waited = 0  # the updates between predicting and learning, summed over the mistakes judged as served
         self._labels, self._past = labels, Fading(half_life) if readout == "recent" else Average()
         self._by_name = [no_weights() for _ in range(len(labels.classes) if len(labels.classes) > 2 else 1)]
-        self._row: WeightRow | None = None  # while every update has the same names, as in a table, and of two classes
+        self._row: WeightRow | None = None  # for two classes, while every update has the same names, as in a table
         self._row_is_ahead = False  # of the weights by name
         self._constant = 1.0 if fit_intercept else 0.0
         self._longest = 0.0  # without the constant
@@ -150,12 +150,12 @@ class OnlineMemory(History):
         return self._labels.are_fixed
 
     def feature_names(self) -> list[Any]:
-        """The features that have a weight, be it 0, in order of appearance."""
+        """The features that have a weight, possibly 0, in order of appearance."""
         return [name for name in dict.fromkeys(chain(*self._by_name)) if name is not Intercept]
 
     @property
     def radius(self) -> float:
-        """R: the length of the longest example so far, its constant included, rounded up."""
+        """R: the length of the longest example so far, including its constant, rounded up."""
         return up(hypot(self._longest, self._constant) * (1.0 + 4.0 * UNIT_ROUNDOFF)) if self.examples else 0.0
 
     @property
@@ -165,7 +165,7 @@ class OnlineMemory(History):
 
     @property
     def vector_square(self) -> float:
-        """R^2; with more than two classes what is added has the length sqrt(2) R."""
+        """R^2; with more than two classes the vector added has the length sqrt(2) R."""
         return self.radius**2 * min(len(self._by_name), 2)
 
     @property
@@ -180,7 +180,7 @@ class OnlineMemory(History):
 
     @property
     def _weights(self) -> list[NamedWeights]:
-        """The weights by name: one dictionary for two classes (or fewer, so far), one a class for more."""
+        """The weights by name: one dictionary for two classes (or fewer, so far), one per class for more."""
         if self._row_is_ahead:
             self._row.write_back(self._by_name[0])  # type: ignore[union-attr]
             self._row_is_ahead = False
@@ -195,7 +195,7 @@ class OnlineMemory(History):
         self._row = WeightRow.if_all(example, weights) if self._labels.signs else None
 
     def _add_to_row(self, values: tuple[Any, ...], sign: float, mistake: bool) -> None:
-        """The same, if these are the values of all names in the row; and count it."""
+        """Add an example with these values of all names in the row, and count it."""
         if self.examples > self._past.old_after:
             self._renew()
         self._row.add(values, sign, sign * self._past.age(self.examples), self._constant)  # type: ignore[union-attr]
@@ -209,7 +209,7 @@ class OnlineMemory(History):
             self._settle()
 
     def _renew(self) -> None:
-        """Count ages from now on, before they become too large."""
+        """Restart the count of ages, before they become too large."""
         share = self._past.share(self.examples)
         for weights in self._weights:
             weights.update({name: complex(pair.real, share * pair.imag) for name, pair in weights.items()})
@@ -224,25 +224,25 @@ class OnlineMemory(History):
         self._settle()
 
     def _let_r_grow(self, example: Mapping[Any, Any]) -> None:
-        """Let R be no less than the length of an example."""
+        """Increase R to the length of an example, if that is larger."""
         self._longest = max(self._longest, hypot(*example.values()))
         self._square = self._square_with(example)
 
     def _square_with(self, example: Mapping[Any, Any]) -> float:
-        """R^2, once the example is among those seen; without a lead it is not needed."""
+        """R^2, this example included; without a lead it is not needed."""
         return max(self._square, folded_square(example.values(), self._constant)) if self.lead else 0.0
 
     def _is_no_longer(self, example: Mapping[Any, Any]) -> bool:
-        """Whether R^2, by which a lead goes, would stay what it is."""
+        """Whether R^2, to which a lead is relative, would stay the same."""
         return self.lead > 0.0 and folded_square(example.values(), self._constant) <= self._square
 
     def _settle(self) -> None:
-        """Settle what a quick loop may trust: up to `_short`, an example is not longer than R; beyond `_doubt`, the
-        sign of a score is right; beyond `_clear`, so is that an example is ahead by the lead, and below `_unclear`,
-        that it is not.
+        """Set the limits of the quick loops: up to `_short`, an example is not longer than R; beyond `_doubt`, the sign
+        of a score is certain; beyond `_clear`, it is certain that an example is ahead by the lead, and below
+        `_unclear`, that it is not.
 
-        Sums of products are in doubt by their number times |w| |x|, distances by |w|^2 + |x|^2 (`weights`), and squares
-        may underflow. That is settled for some later updates, too.
+        The error of sums of products grows with their number times |w| |x|, that of distances with |w|^2 + |x|^2
+        (`weights`), and squares may underflow. The limits hold for some later updates, too.
         """
         updates = self.mistakes + self.narrow
         self._settled_until = updates + updates // 4
@@ -255,7 +255,7 @@ class OnlineMemory(History):
         self._clear, self._unclear = threshold + self._doubt, threshold - self._doubt
 
     def _let_in(self, labels: Iterable[Hashable]) -> None:
-        """Let these be the labels. Two classes share one weight vector w; apart, they have -w and +w."""
+        """Set the labels. Two classes share one weight vector w; apart, they have -w and +w."""
         weights, before = self._weights, self.classes
         self._labels.set(labels)
         self._row = None
@@ -280,7 +280,7 @@ class OnlineMemory(History):
 
     @property
     def readout(self) -> OnlineReadout:
-        """Which weights predict. It may be changed, but "recent" has to be chosen from the start."""
+        """Which weights predict. It may be changed, but "recent" must be chosen from the start."""
         return self._readout
 
     @readout.setter
@@ -299,18 +299,18 @@ class OnlineMemory(History):
         return self._in_charge
 
     def weights(self, label: Hashable = None) -> dict[Any, float]:
-        """The weights of the features for a label, as the read-out has them; those that are 0 are left out.
+        """The weights of the features for a label, as the read-out has them; those that are 0 are omitted.
 
         Of two labels, either has the weights of the other with the opposite sign; without a label, the second is meant.
         """
         return {name: weight for name, weight in self._read_out(label).items() if weight and name is not Intercept}
 
     def intercept(self, label: Hashable = None) -> float:
-        """The weight of the constant 1 for a label, as the read-out has it."""
+        """The intercept for a label, as the read-out has it."""
         return self._read_out(label)[Intercept]
 
     def weights_by_name(self) -> list[NamedWeight]:
-        """The weights that are not 0, of all classes, the largest in size first."""
+        """The weights that are not 0, of all classes, the largest absolute value first."""
         labels = self.classes if len(self.classes) > 2 else (None,)
         parts = ((label, {**self.weights(label), None: self.intercept(label)}) for label in labels)
         return heaviest_first(
@@ -330,7 +330,7 @@ class OnlineMemory(History):
         return labels.classes[scores.index(max(scores))] if labels.classes else None
 
     def _sure_scores(self, x: Mapping[Any, Any], averaged: bool) -> tuple[float, float]:
-        """The scores of the last weights and of the mean, for two classes, where their signs are beyond doubt; else 0.
+        """The scores of the last weights and of the mean, for two classes, where their signs are certain; else 0.
 
         The mean is at most as long as the weights were, and the part of the past at most twice.
         """
@@ -388,12 +388,12 @@ class OnlineMemory(History):
         }
 
     def _hold_trial(self, example: Mapping[Any, Any], y: Hashable) -> None:
-        """Let the last weights and their average predict, and see which is wrong."""
+        """Predict with the last weights and with their average, and count which is wrong."""
         self._settle_trial(self._predict(example, "last") != y, self._predict(example, "average") != y)
 
     def _hold_quick_trial(self, last: float, past: float, past_doubt: float) -> bool:
-        """The same by the scores of the last weights and of their drift, for the right label; or False, if their signs
-        are in doubt."""
+        """The same from the scores of the last weights and of their drift, for the right label; False if their signs
+        are uncertain."""
         share = 1.0 / (self.examples or 1)
         average = last - share * past
         if abs(last) <= self._doubt or abs(average) <= 4.0 * self._doubt + share * past_doubt:
@@ -406,7 +406,7 @@ class OnlineMemory(History):
         self._judge((KEPT * last + last_is_wrong, KEPT * average + average_is_wrong), self.examples + 1)
 
     def _judge(self, trials: tuple[float, float], examples: int) -> None:
-        """Put those in charge that were wrong less often, until the next trial, after so many examples or later."""
+        """Predict with those that were wrong less often, until the next trial, after so many examples or later."""
         self._trials = trials
         if self._readout == "auto":
             self._in_charge = "last" if trials[0] + AHEAD < trials[1] else "average"
@@ -414,7 +414,7 @@ class OnlineMemory(History):
 
 
 def folded_square(values: Iterable[Any], constant: float) -> float:
-    """The squared length of an example with its constant, never below the exact value, which it is for whole numbers.
+    """The squared length of an example with its constant: exact for whole numbers, and never too small.
 
     It is the `folded_square` of the kernels, added up in no order.
     """

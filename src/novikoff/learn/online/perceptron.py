@@ -1,7 +1,7 @@
 """The protocol of online learning: predict, reveal, learn, one example at a time, features by name.
 
-An example is a mapping from feature name to number and a weight vector is a dictionary, so no list of features or
-labels is needed to begin with: one that was never seen before is no event.
+An example is a mapping from feature name to number and a weight vector is a dictionary, so features and labels need not
+be known beforehand: new ones may appear at any time.
 """
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 
 class Served(NamedTuple):
-    """What the last weights said of an example when it was predicted, kept until its label comes.
+    """What the last weights predicted for an example, kept until its label arrives.
 
     `first` is the best label and `second` the next. `sure` is False at a tie that is a mistake whatever the label.
-    `mistakes` is how many updates the learner had made. `point` is the example as it was scaled then, if it was.
-    `narrow` says that the best label was ahead of the next by no more than the lead.
+    `mistakes` is the number of updates at that time. `point` is the example as it was scaled then, if it was. `narrow`
+    says that the best label was ahead of the next by no more than the lead.
     """
 
     first: Any
@@ -39,7 +39,7 @@ class Served(NamedTuple):
 
 
 class OnlyAfterToRiver:
-    """What River asks of the steps of its pipelines, and an `OnlinePerceptron` has not."""
+    """An attribute that River requires of the steps of its pipelines, and that `OnlinePerceptron` lacks."""
 
     def __get__(self, model: Any, kind: Any = None) -> NoReturn:
         raise AttributeError(
@@ -56,25 +56,25 @@ class OnlinePerceptron(OnlineMemory):
     Parameters
     ----------
     readout : the weights that predict: "last", "average" (Freund & Schapire 1999: the mean of the weights after each
-        example), "recent" (that mean, with a half-life), or "auto": of the first two, those that were wrong less often
-        lately. It makes no difference to what is learned.
-    fit_intercept : whether every example carries one more feature, of value 1.
+        example), "recent" (that mean, with a half-life), or "auto": whichever of the first two was wrong less often
+        recently. It makes no difference to what is learned.
+    fit_intercept : whether to fit an intercept: one more feature, of value 1, in every example.
     tie : whether a score of 0 is a "mistake", the theorem's own rule, or is to "predict" +1.
     classes : the labels, if they are known beforehand; else each is learned when it first appears.
-    scale : whether numbers are learned in standard deviations from their mean, as far as both are known by then
-        (`RunningScales`), so that no column dominates the others by its unit. R, gamma and the theorem are then those
-        of the points as they were scaled when they were learned, and weights are per deviation.
+    scale : whether to standardise numbers by their mean and deviation so far (`RunningScales`), so that no column
+        dominates the others by its unit. R, gamma and the theorem are then those of the points as they were scaled when
+        they were learned, and weights are per standard deviation.
     half_life : with readout="recent", after how many examples weights count half as much in the mean.
     lead : an example is learned unless it is right by more than lead R^2 (of many classes, ahead of the best other one
-        by more than 2 lead R^2), R being the longest example so far, this one included. 0 is the textbook. With more,
-        `tie` does not matter, `narrow` counts the examples that were right and learned, and there are at most
-        (1 + 2 lead) (R/gamma)^2 `updates`, mistakes and narrow ones together.
+        by more than 2 lead R^2), R being the longest example so far, this one included. 0 is the standard perceptron.
+        Above 0, `tie` does not matter, `narrow` counts the examples that were right, but were learned, and there are at
+        most (1 + 2 lead) (R/gamma)^2 `updates`, mistakes and narrow ones together.
 
     Examples map feature names (any hashables) to numbers. A string instead of a number is a one-hot feature (`OneHot`),
-    and a feature that is left out is 0. Labels are any hashables. `classes` has them sorted, or in order of appearance
-    if they cannot be sorted; the second of two is +1. One label alone is nothing to be mistaken about. From the third
-    on each has its own weights (Kesler's construction): a mistake adds the example to the weights of its class and
-    subtracts it from those of the best other class.
+    and an omitted feature is 0. Labels are any hashables. `classes` has them sorted, or in order of appearance if they
+    cannot be sorted; the second of two is +1. With one label, no mistake is possible. From the third on each has its
+    own weights (Kesler's construction): a mistake adds the example to the weights of its class and subtracts it from
+    those of the best other class.
 
     The example of the notes, whose weights are (0, 0), (1, -2), (2, -1) and (3, 1):
 
@@ -113,7 +113,7 @@ class OnlinePerceptron(OnlineMemory):
         super().__init__(StreamLabels(classes), readout, half_life, fit_intercept, lead)
         self.fit_intercept, self.tie, self.scale = fit_intercept, tie, scale
         self._scales = RunningScales() if scale else None
-        self.rival: Any = None  # of more than two classes, the one that the last update was taken from
+        self.rival: Any = None  # with more than two classes, the one that the last update was subtracted from
 
     def predict_one(self, x: Mapping[Any, Any]) -> Any:
         """The label of an example: +1 at score 0, the first of the best classes, None while no label is known."""
@@ -135,17 +135,17 @@ class OnlinePerceptron(OnlineMemory):
         return scores[0] if len(self.classes) <= 2 else dict(zip(self.classes, scores, strict=True))
 
     def learn_one(self, x: Mapping[Any, Any], y: Hashable) -> bool:
-        """Learn an example, and say whether the last weights were mistaken about it.
+        """Learn an example, and return whether the last weights were mistaken about it.
 
-        With a lead, narrow examples are learned, too: `updates` counts all that were added. If anything is wrong with
-        the example or its label, nothing is changed.
+        With a lead, narrow examples are learned, too: `updates` counts all that were added. If the example or its label
+        is invalid, nothing is changed.
         """
         if self._scales is not None:
             x = self._scaled_to_learn(x, y, self._scales)
         row = self._row
         try:
             sign = self._labels.signs[y]
-            if row is not None and len(x) == row.width and type(x) is dict:  # no dict may make up a missing value
+            if row is not None and len(x) == row.width and type(x) is dict:  # a subclass may make up missing values
                 values = row.columns(x)
                 length, away = hypot(*values), dist(row.weights, values)
                 ahead = sign * (row.base + 0.5 * (length * length - away * away))
@@ -179,7 +179,7 @@ class OnlinePerceptron(OnlineMemory):
     def rival_one(self, x: Mapping[Any, Any], y: Hashable) -> Any:
         """The class that an example of label `y` is mistaken for, if it is: the best other one for the last weights.
 
-        Asked before `learn_one`, which adds the example to the weights of `y` and subtracts it from those of this.
+        Call it before `learn_one`, which adds the example to the weights of `y` and subtracts it from those of this.
         """
         example = self.scaled_one(x)
         of_class = dict(zip(self.classes, self._class_scores(example), strict=False))
@@ -188,7 +188,7 @@ class OnlinePerceptron(OnlineMemory):
     def learn_many(self, examples: Iterable[Mapping[Any, Any]], labels: Iterable[Hashable]) -> int:
         """Learn examples in the order given, exactly as `learn_one` would, and return the number of mistakes.
 
-        All are looked at first: if anything is wrong with one of them, none is learned. Ctrl-C is heard at the end.
+        All are checked first: if one of them is invalid, none is learned. Ctrl-C takes effect at the end.
         """
         seen, truths = list(examples), list(labels)
         if len(seen) != len(truths):
@@ -205,7 +205,7 @@ class OnlinePerceptron(OnlineMemory):
             return sum(map(self.learn_one, seen, truths))
 
     def scaled_one(self, x: Mapping[Any, Any]) -> Mapping[Any, Any]:
-        """An example in numbers, as it is scaled now; right after `learn_one`, as it was learned.
+        """An example as numbers, scaled as of now; right after `learn_one`, as it was learned.
 
         >>> from novikoff import OnlinePerceptron
         >>> model = OnlinePerceptron(scale=True)
@@ -218,7 +218,7 @@ class OnlinePerceptron(OnlineMemory):
         return example if self._scales is None else self._scales.scaled(example)
 
     def serve_one(self, x: Mapping[Any, Any]) -> Served:
-        """What the last weights say of an example, for `learn_served` when its label comes; `classes` must be known."""
+        """Predict with the last weights, for `learn_served` when the label arrives; `classes` must be known."""
         if not self.classes_are_fixed:
             raise ValueError("what is judged as served needs classes=[...] from the start: no label may be new later")
         example = self.scaled_one(x)
@@ -232,7 +232,7 @@ class OnlinePerceptron(OnlineMemory):
         return Served(self.classes[first], self.classes[second], sure, self.updates, point, narrow)
 
     def learn_served(self, x: Mapping[Any, Any], y: Hashable, served: Served) -> bool:
-        """Learn an example whose label came late, judged as it was served: on a mistake then, add the example now.
+        """Learn an example whose label comes late, judged as it was served: if it was a mistake then, add it now.
 
         If tau mistakes were learned in between, on average over the mistakes judged so, there are at most
         (1 + 2 tau) (R/gamma)^2 of them: <w, z> <= 0 held when it was served, and each of the tau mistakes has added at
@@ -257,7 +257,7 @@ class OnlinePerceptron(OnlineMemory):
             if served.point is None or served.point.keys() != example.keys():
                 raise ValueError(f"{served!r} has no point, or that of another example, and this model scales")
             self._scales.learn(example)
-            example = as_numbers(served.point)  # the bound is that of what was served
+            example = as_numbers(served.point)  # the bound refers to the point as served
         if self.examples >= self._trial_at:
             self._hold_trial(example, y)
         mistake = y != served.first or not served.sure
@@ -271,7 +271,7 @@ class OnlinePerceptron(OnlineMemory):
 
     @property
     def run(self) -> Run:
-        """The record of what happened so far, as every learner keeps it."""
+        """The record of what happened so far, as of every learner."""
         record: Run = self.recorded(self._in_charge, order="given")
         return record
 
@@ -294,7 +294,7 @@ class OnlinePerceptron(OnlineMemory):
 
     @classmethod
     def from_state(cls, state: OnlineState, **parameters: Any) -> "OnlinePerceptron":
-        """The learner that goes on from here, bit by bit as the one whose state it was."""
+        """A learner that continues from this state, bit for bit as the original would."""
         model = cls(**parameters, scale=state.scales is not None)
         if state.scales is not None:
             model._scales = RunningScales(state.scales.items())
@@ -305,9 +305,9 @@ class OnlinePerceptron(OnlineMemory):
     clone = _supervised = OnlyAfterToRiver()
 
     def to_river(self) -> "RiverPerceptron":
-        """A classifier for River's pipelines and evaluations, with the same parameters, that goes on from here.
+        """A classifier for River's pipelines and evaluations, with the same parameters, that continues from here.
 
-        What was learned so far is copied, and the two go their own ways. A `clone()` is new, as everywhere in River.
+        What was learned so far is copied, and the two are then independent. A `clone()` is new, as everywhere in River.
         """
         try:
             from novikoff.learn.online.river import RiverPerceptron
@@ -324,13 +324,13 @@ class OnlinePerceptron(OnlineMemory):
         return f"OnlinePerceptron({', '.join(shown)}): {say.made(self.run)}"
 
     def _scaled_to_learn(self, x: Mapping[Any, Any], y: Hashable, scales: RunningScales) -> dict[Any, Any]:
-        """An example in the scales to which it has been added; if anything is wrong with it, it is not."""
+        """An example in the scales, to which it is added first; if anything is wrong with it, it is not."""
         example = as_numbers(x)
         self._labels.check(y)
         return scales.learn(example)
 
     def _learn_slowly(self, x: Mapping[Any, Any], y: Hashable) -> bool:
-        """Learn an example that is new in some way, or too close to call."""
+        """Learn an example that is new in some way, or whose score is too close to the limit."""
         example = as_numbers(x)
         self._labels.check(y)
         if example is not x:
@@ -344,10 +344,10 @@ class OnlinePerceptron(OnlineMemory):
         return mistake
 
     def _learn(self, example: Mapping[Any, Any], y: Hashable) -> tuple[bool, bool]:
-        """Add an example if it is a mistake, or else narrow, and say which."""
+        """Add an example if it is a mistake, or else narrow; return the two as flags."""
         self._let_r_grow(example)
         if len(self.classes) < 2:
-            return False, False  # one label alone is nothing to be mistaken about
+            return False, False  # with one label, no mistake is possible
         scores, right = self._class_scores(example), self._labels.places[y]
         rival = _best_other(scores, right)
         # Of two the second wins ties, of more the first.
@@ -372,7 +372,7 @@ class OnlinePerceptron(OnlineMemory):
 
 
 class Round(NamedTuple):
-    """One round of the protocol: what was predicted, what was true, and the wrong predictions up to here."""
+    """One round of the protocol: the prediction, the truth, and the number of wrong predictions so far."""
 
     prediction: Any
     truth: Any
@@ -384,10 +384,9 @@ def predict_reveal_learn(model: Any, examples: Iterable[tuple[Any, Any]]) -> Ite
     `learn_one`, River's too.
 
     An example is predicted, its label revealed, both are learned, and the round is yielded; the next pair is not drawn
-    before the next round is asked for. `mistakes` counts wrong predictions. A perceptron's own count is the theorem's:
-    there a tie is a mistake even if +1 would be right, the last weights are tried even if their average predicts, and
+    before the next round is requested. `mistakes` counts wrong predictions. A perceptron's own count is the theorem's:
+    there a tie is a mistake even if +1 would be right, the last weights are tested even if their average predicts, and
     the very first label is no mistake, while here it was not predicted.
-
     >>> model = OnlinePerceptron()
     >>> for played in predict_reveal_learn(model, [({"x": 1}, "right"), ({"x": -1}, "left"), ({"x": 2}, "right")]):
     ...     print(played)
@@ -410,5 +409,5 @@ def _best_other(scores: list[float], place: int) -> int:
 
 
 def _divided(score: float, divisor: float) -> float:
-    """A score over a divisor, without becoming 0 if it is not."""
+    """A score over a divisor; if it is not 0, it does not become 0."""
     return score / divisor or copysign(5e-324, score) if score else 0.0

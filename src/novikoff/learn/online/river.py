@@ -1,7 +1,7 @@
-"""The online perceptron as a classifier of River's: for its pipelines, its evaluations and its checks.
+"""The online perceptron as a River classifier: for its pipelines, its evaluations and its checks.
 
-River asks of a classifier that it descends from its own class. This one is a thin shell around an `OnlinePerceptron`.
-It needs River, so it is imported on use only, by `OnlinePerceptron.to_river`.
+River requires classifiers to inherit from its own class. This one is a thin shell around an `OnlinePerceptron`. It
+needs River, so it is imported only on use, by `OnlinePerceptron.to_river`.
 """
 
 import copy
@@ -72,7 +72,7 @@ class RiverPerceptron(base.Classifier):
         return self.online.predict_one(x)
 
     def predict_proba_one(self, x: dict[Any, Any], **kwargs: Any) -> dict[Any, float]:
-        """There are no probabilities: a score says on which side an example lies, and not how likely a label is."""
+        """Not supported: a score says on which side an example lies, and not how likely a label is."""
         raise NotImplementedError(NO_PROBABILITIES)
 
     @property

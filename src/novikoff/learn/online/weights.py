@@ -1,13 +1,13 @@
-"""Weights by name, and what a mean of them has to know of the past.
+"""Weights by name, and what a mean of them needs of the past.
 
 A weight and its drift (`past`) are the two parts of one complex number, weight + i drift. So one look-up finds both,
-one product with a value takes both along, and one sum adds a mistake to both. In text, where most names are rare, the
-look-ups are what takes time.
+one product with a value multiplies both, and one sum adds a mistake to both. In text, where most names are rare,
+look-ups take most of the time.
 
-While every example has the same names, as in a table, the weights stand in a row, and no name is looked up. Two vectors
-have a positive product if they are nearer to each other than a right angle would have them: <w, x> = (|w|^2 + |x|^2 -
-|w - x|^2)/2. The standard library measures distances in one call, three times as fast as it adds up products. What
-rounding this costs is far less than what is asked of a score that is trusted (`memory`).
+While every example has the same names, as in a table, the weights form a row, and no name is looked up. The distance of
+two vectors gives their product: <w, x> = (|w|^2 + |x|^2 - |w - x|^2)/2. The standard library measures distances in one
+call, three times as fast as it adds up products. The rounding error of this is far below the least score that is
+trusted (`memory`).
 """
 
 from collections.abc import Hashable, Iterable, Mapping
@@ -60,8 +60,8 @@ DISTANCES = 32.0 * UNIT_ROUNDOFF
 class WeightRow:
     """Weights and drift of two classes, in the order in which `columns` takes the values out of an example.
 
-    A score is `base` + (|x|^2 - |weights - x|^2)/2. That of the drift (`past_score`) has `past_base`, and is in doubt
-    by `past_doubt` besides what |x| adds.
+    A score is `base` + (|x|^2 - |weights - x|^2)/2. That of the drift (`past_score`) has `past_base`, and an error of
+    up to `past_doubt` besides what |x| adds.
     """
 
     __slots__ = (
@@ -82,7 +82,7 @@ class WeightRow:
 
     @classmethod
     def if_all(cls, example: Mapping[Any, Any], weights: Mapping[Any, complex]) -> "WeightRow | None":
-        """A row, if there is a weight for the names of this example and for no others. One name alone is none."""
+        """A row, if this example has all names that have weights, at least two, and no others; else None."""
         return cls(example, weights) if 1 < len(example) == len(weights) - 1 else None
 
     def add(self, values: tuple[Any, ...], sign: float, age: float, constant: float) -> None:
@@ -114,10 +114,10 @@ class WeightRow:
 
 # -- the past ---------------------------------------------------------------------------------------------------------
 #
-# What a read-out of the weights so far has to know of the past is one more sum, to which only mistakes add. The weights
-# after n examples are w, the sum of the mistakes. A mean of the weights after each example lacks a part of every
-# mistake, the more the later it came: it is w - share(n) P, with P the sum of age(b) z over the mistakes z, of which b
-# examples came before. So nothing happens on the examples that are right.
+# What a read-out needs of the past is one more sum, to which only mistakes add. The weights after n examples are w, the
+# sum of the mistakes. A mean of the weights after each example lacks a part of every mistake, the more the later it
+# came: it is w - share(n) P, with P the sum of age(b) z over the mistakes z, of which b examples came before. So
+# examples that are right need no work.
 
 OLD = 32  # half-lives
 
@@ -142,7 +142,7 @@ class Average:
         return 1.0
 
     def begin(self, origin: int) -> None:
-        """Nothing moves: ages are numbers of examples."""
+        """Do nothing: ages are numbers of examples."""
 
 
 class Fading:
@@ -161,7 +161,7 @@ class Fading:
         self.begin(origin)
 
     def begin(self, origin: int) -> None:
-        """Count ages from here on; after `old_after` examples the origin has to move."""
+        """Count ages from here on; after `old_after` examples the origin must move."""
         self.origin, self.old_after = origin, origin + OLD * self.half_life
 
     def age(self, before: int) -> float:
@@ -175,13 +175,13 @@ class Fading:
         return 1.0 / _power(self.half_life, examples - before)
 
     def whole(self, examples: int) -> float:
-        """The sum of the parts of a mistake that has been there from the start, against one without end."""
+        """The sum of the parts of a mistake that has been there from the start, relative to an infinite past."""
         return 1.0 - 1.0 / _power(self.half_life, examples)
 
 
 @cache
 def _growth(half_life: float) -> float:
-    """2^(1/half_life), the same on every machine, which powers of floats are not."""
+    """2^(1/half_life), the same on every machine, unlike powers of floats."""
     with localcontext() as context:
         context.prec = 40
         return float(Decimal(2) ** (1 / Decimal(half_life)))

@@ -1,4 +1,4 @@
-"""What a structured perceptron remembers: weights by feature, which are the sum of the differences that were added."""
+"""The memory of a structured perceptron: weights by feature, the sum of the differences that were added."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -13,7 +13,7 @@ from novikoff.options import Readout
 
 
 class FeatureWeights(dict[Any, float]):
-    """Weights by feature. They can be read, not changed, and a feature never seen has the weight 0.
+    """Weights by feature. They are read-only, and a feature never seen has the weight 0.
 
     >>> weights = FeatureWeights({"short": 2.0})
     >>> weights["short"], weights["unheard of"]
@@ -42,7 +42,7 @@ class FeatureWeights(dict[Any, float]):
 
 
 class RivalStructure(NamedTuple):
-    """A guess that is not gold: the vector between the two, its length, rounded up, its score, and the loss."""
+    """A guess that is not gold: the difference of the two, its length, rounded up, its score, and the loss."""
 
     guess: Any
     difference: dict[Any, float]
@@ -53,12 +53,12 @@ class RivalStructure(NamedTuple):
 
 @dataclass
 class StructureMemory(History):
-    """What a structured perceptron remembers.
+    """The memory of a structured perceptron.
 
     (examples x weights - drift) is the sum of the weights after each example. `longest` is R itself, the length of the
-    longest difference added, rounded up. `square` is ||w||^2, kept up by ||w + d||^2 = ||w||^2 + 2 <w, d> + ||d||^2,
-    and good enough to know when to look closer. `astray` counts the search errors of the last epoch. `saved` has the
-    values to go back to if a call fails.
+    longest difference added, rounded up. `square` is ||w||^2, updated by ||w + d||^2 = ||w||^2 + 2 <w, d> + ||d||^2,
+    and good enough to know when to compute it exactly. `astray` counts the search errors of the last epoch. `saved` has
+    the values to restore if a call fails.
     """
 
     weights: FeatureWeights = field(default_factory=FeatureWeights)
@@ -97,7 +97,7 @@ class StructureMemory(History):
 
     @contextmanager
     def all_or_nothing(self) -> Iterator[None]:
-        """Restore the memory if anything fails, at the cost of what was changed, not of what is remembered."""
+        """Restore the memory if anything fails, at the cost of the changes, not of the whole memory."""
         scalars = {name: value for name, value in vars(self).items() if isinstance(value, int | float)}
         self.saved = {}
         try:
@@ -133,17 +133,17 @@ class StructureMemory(History):
         return self.square <= 1.0001 * (self.mistakes * margin) ** 2 and self.margin_at_most < margin
 
     def deciding_weights(self, readout: Readout) -> FeatureWeights:
-        """The last weights, or the sum of the weights after each example; without those that are 0.
+        """The last weights, or the sum of the weights after each example; those that are 0 are omitted.
 
-        Decisions are made by the sum: of whole numbers it is exact, and structures that are equally good have equal
-        scores. After a division one of them may be a little ahead.
+        Decisions are made by the sum: of whole numbers it is exact, and tied structures have equal scores. After a
+        division one of them may be a little ahead.
         """
         past, n = (self.drift, self.examples or 1) if readout == "average" else ({}, 1)
         weights = ((name, n * weight - past.get(name, 0.0)) for name, weight in self.weights.items())
         return FeatureWeights((name, weight) for name, weight in weights if weight)
 
     def read_out(self, readout: Readout) -> FeatureWeights:
-        """The last weights, or the mean of the weights after each example; without those that are 0."""
+        """The last weights, or the mean of the weights after each example; those that are 0 are omitted."""
         n = (self.examples or 1) if readout == "average" else 1
         return FeatureWeights((name, weight / n) for name, weight in self.deciding_weights(readout).items())
 
@@ -161,7 +161,7 @@ def length_up(vector: Mapping[Any, float]) -> float:
 
 
 def _put_back(values: dict[Any, float], feature: Any, value: float | None) -> None:
-    """Give a feature the value that it had, or none."""
+    """Restore the value that a feature had, or remove the feature."""
     if value is None:
         dict.pop(values, feature, None)
     else:

@@ -24,7 +24,7 @@ from novikoff.say.words import counted
 
 @dataclass(frozen=True, eq=False)
 class StructuredModel(LearnedModel):
-    """What was learned: the weights by feature, the functions that they are for, and how they are read out."""
+    """What was learned: the weights by feature, the user's functions, and the read-out."""
 
     memory: StructureMemory
     search: StructureSearch
@@ -32,7 +32,7 @@ class StructuredModel(LearnedModel):
 
     @property
     def record(self) -> Run:
-        """The record of the run, also while learning goes on."""
+        """The record of the run, also while learning continues."""
         record: Run = self.memory.recorded(self.readout) if self.run is None else self.run
         return record
 
@@ -43,15 +43,15 @@ class StructuredModel(LearnedModel):
 
     @cached_property
     def deciding_weights(self) -> FeatureWeights:
-        """The same, before they are divided, which is what structures are found by."""
+        """The same before division: the weights to decode with."""
         return self.memory.deciding_weights(self.readout)
 
     def weights_by_name(self) -> list[NamedWeight]:
-        """The weights, the largest in size first."""
+        """The weights, the largest absolute value first."""
         return [NamedWeight(None, name, weight) for name, weight in self.heaviest(len(self.weights))]
 
     def heaviest(self, n: int) -> list[tuple[Any, float]]:
-        """The n features of the largest weights, of either sign, with their weights."""
+        """The n features with the largest absolute weights, and these weights."""
         return nsmallest(n, self.weights.items(), key=lambda item: (-abs(item[1]), repr(item[0])))
 
 
@@ -62,29 +62,29 @@ class StructuredPerceptron:
     ----------
     features : `features(x, y)` maps the features of input x with structure y to numbers.
     decode : `decode(weights, x)` returns the structure y with the highest score, the sum of `weights[f]` times value
-        over its features; `weights[f]` is 0 for a feature never seen. Ties are its own to break. To predict with the
-        average, it gets the sum of the weights after each example, of which the average is a fraction: structures that
-        are equally good then have equal scores, exactly.
+        over its features; `weights[f]` is 0 for a feature never seen. Ties may be broken in any way. To predict with
+        the average, it gets the sum of the weights after each example, which is a multiple of it: tied structures then
+        have exactly equal scores.
     readout : the weights that predict, "average" (of the weights after each example) or "last". It makes no difference
         to what is learned.
-    max_iter, shuffle, random_state : at most how many epochs (None: no limit), each in a new random order (unless
+    max_iter, shuffle, random_state : the most epochs (None: no limit), each in a new random order (unless
         shuffle=False), drawn from a seed or a generator.
     min_margin : stop as soon as the mistakes prove that no unit vector has this margin.
     time_limit : stop after so many seconds.
-    held_out : the fraction of the inputs to hold out; how many of them `fit` gets wrong is counted in the
-        end, and `run_` says what follows for new ones.
+    held_out : the fraction of the inputs to hold out; the wrong predictions for them are counted at the end, and `run_`
+        states what follows for new inputs.
     record_mistakes : keep the rows of all mistakes in `mistake_rows_` and the wrong guesses in `mistake_guesses_`.
-    loss : `loss(gold, guess)`, at least 0, for cost-augmented training. Learning then calls
-        `decode(weights, x, gold=gold)`, which must return the structure with the highest score + loss; every gold
-        structure has to lead each other one by more than its loss.
+    loss : `loss(gold, guess)`, at least 0, for cost-augmented training. Learning then calls `decode(weights, x,
+        gold=gold)`, which must return the structure with the highest score + loss; every gold structure has to lead
+        every other one by more than its loss.
     violation : "early" or "max", for a beam. Learning then calls `decode(weights, x, gold=gold)`, which yields, step by
         step, a prefix of gold and the beam of prefixes of the same length, best first. "early" (Collins & Roark 2004)
         updates where gold falls off the beam, or at the end, "max" (Huang, Fayong & Guo 2012) where the beam's best
         leads gold most; both need `features` of prefixes. If the best of the last beam is gold, there is no update.
 
     A mistake is a guess that is not gold and whose score is at least gold's (with a loss: whose score plus loss). A
-    guess that scores below gold is an error of the search: it teaches nothing about the weights, breaks the proof if it
-    is added, and is only counted, in `search_errors_`.
+    guess that scores below gold is a search error: adding it would break the proof, so it is not learned, only counted,
+    in `search_errors_`.
 
     The record `run_` has the mistakes, R (the length of the longest difference added) and `margin_at_most`: after k
     mistakes no unit vector scores all gold structures above all others by more than ||w||/k. With that margin gamma, at
@@ -152,8 +152,8 @@ class StructuredPerceptron:
     def partial_fit(self, xs: Iterable[Any], ys: Iterable[Any]) -> Self:
         """Learn inputs with their gold structures once, in the order given, on top of what was learned before.
 
-        A call that fails leaves the model as it was. After Ctrl-C it holds the examples before, and the interrupt is
-        raised again; a second one leaves the model as it was.
+        A call that fails leaves the model as it was. After Ctrl-C it holds the examples learned until then, and the
+        interrupt is raised again; a second one leaves the model as it was.
         """
         (search, _), pairs = self._checked(), _paired(xs, ys)
         memory = self.model_.memory if hasattr(self, "model_") else StructureMemory()
@@ -170,7 +170,7 @@ class StructuredPerceptron:
     def _keep(
         self, memory: StructureMemory, search: StructureSearch, made: GuessedMistakes | None, run: Run | None
     ) -> None:
-        """Become what was learned: by a fit, which leaves a record, or on top of what was there."""
+        """Hold what was learned: by a fit, which leaves a record, or on top of the previous model."""
         before = getattr(self, "model_", None) if run is None else None
         kept: dict[str, Any] = {name: getattr(before, name, None) for name in ("mistake_rows", "mistake_guesses")}
         if made is not None:
@@ -208,18 +208,18 @@ class StructuredPerceptron:
         return self.predict([x])[0]
 
     def score(self, xs: Iterable[Any], ys: Iterable[Any]) -> float:
-        """The share of inputs whose structure is exactly right."""
+        """The fraction of inputs whose structure is exactly right."""
         pairs = _paired(xs, ys)
         guesses = self.predict(x for x, _ in pairs)
         return sum(same(guess, gold) for guess, (_, gold) in zip(guesses, pairs, strict=True)) / len(pairs)
 
     @property
     def weights(self) -> FeatureWeights:
-        """The weights of the read-out, by feature; those that are 0 are left out, and are read as 0 all the same."""
+        """The weights of the read-out, by feature; those that are 0 are omitted, and read as 0."""
         return self.to_model().weights
 
     def heaviest(self, n: int = 10) -> list[tuple[Any, float]]:
-        """The n features of the largest weights, of either sign, with their weights."""
+        """The n features with the largest absolute weights, and these weights."""
         return self.to_model().heaviest(n)
 
     @property
@@ -229,12 +229,12 @@ class StructuredPerceptron:
 
     @property
     def mistake_rows_(self) -> Any:
-        """The rows of all mistakes, in order, if they were to be recorded."""
+        """The rows of all mistakes, in order, if they were recorded."""
         return self._recorded("mistake_rows")
 
     @property
     def mistake_guesses_(self) -> Any:
-        """What was guessed in their place."""
+        """The wrong guesses, in the same order."""
         return self._recorded("mistake_guesses")
 
     @property
@@ -264,14 +264,14 @@ class StructuredPerceptron:
         return f"StructuredPerceptron({', '.join(shown)}): {state}"
 
     def _checked(self) -> tuple[StructureSearch, Options]:
-        """The search and the options of learning, if all choices make sense."""
+        """The search and the options of learning, if all parameters are valid."""
         _check_readout(self.readout)
         own = {name: getattr(self, name) for name in PARAMETERS if name in DECLARED}
         return StructureSearch(self.features, self.decode, self.loss, self.violation), Options(**own)
 
 
 def _warn_unless_converged(model: StructuredPerceptron, astray: int) -> None:
-    """Warn where convergence was asked for and not reached, with the reason and what to do next."""
+    """Warn if convergence was requested and not reached, with the reason and what to do next."""
     run = model.run_
     what = why_not_converged(run, model.readout, model.min_margin)
     if run.stopped is Stopped.NO_MISTAKES and astray:
@@ -299,7 +299,7 @@ def _paired(xs: Iterable[Any], ys: Iterable[Any]) -> list[tuple[Any, Any]]:
 
 
 def _chance(random_state: Any) -> Any:
-    """What shuffles: a generator of random or NumPy as it is, or a new one from a seed."""
+    """The source of shuffling: a generator of random or NumPy as it is, or a new one from a seed."""
     if hasattr(random_state, "shuffle"):
         return random_state
     try:
@@ -323,5 +323,5 @@ def _name(value: Any) -> str:
     return getattr(value, "__name__", repr(value))
 
 
-# The parameters, which a model file has under these names.
+# The parameters, by their names in a model file.
 PARAMETERS = tuple(inspect.signature(StructuredPerceptron).parameters)

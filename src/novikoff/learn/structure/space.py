@@ -6,8 +6,8 @@ perceptron of the notes on differences: where the decoder errs, features(x, gold
 whose score should be positive and is not, and it is added to the weights.
 
 Theorem: if some unit vector u scores every gold structure above each other structure of the same input by at least
-gamma, and no difference is longer than R, at most (R/gamma)^2 mistakes are made. How many structures there are appears
-nowhere: a mistake brings one example into the proof, the difference that was added.
+gamma, and no difference is longer than R, at most (R/gamma)^2 mistakes are made. The number of structures does not
+matter: a mistake brings one example into the proof, the difference that was added.
 
 With a loss, a guess is a mistake if its score plus its loss is at least gold's score. Then <w, difference> <= loss, so
 a mistake adds at most R^2 + 2 max loss to ||w||^2, and still at least gamma to <w, u>. From k gamma <= ||w|| <=
@@ -37,7 +37,7 @@ Violation = Literal["early", "max"]
 
 @dataclass(frozen=True)
 class StructureSearch:
-    """The user's functions, with their answers checked; errors name the example by its row."""
+    """The user's functions, whose return values are checked; errors name the example by its row."""
 
     features: Callable[[Any, Any], Mapping[Any, Any]]
     decode: Callable[..., Any]
@@ -53,7 +53,7 @@ class StructureSearch:
             raise ValueError(f"violation={self.violation!r} is unknown; choose early, max or None")
 
     def best(self, weights: FeatureWeights, x: Any, row: int, **told: Any) -> Any:
-        """What the decoder returns, which must be something."""
+        """What the decoder returns, which must not be None."""
         guess = self.decode(weights, x, **told)
         if guess is None:
             raise ValueError(f"decode returned None for example {row}; return the structure with the highest score")
@@ -94,7 +94,7 @@ class StructureSearch:
             raise ValueError(f"{what} nothing; yield a pair a step")
 
     def _compared(self, weights: FeatureWeights, x: Any, gold: Any, guess: Any, row: int) -> RivalStructure:
-        """The difference between gold and a guess, and what the weights say of it."""
+        """The difference between gold and a guess, with its length, score and loss."""
         between = dict(self.vector(x, gold, row, "gold"))
         for name, value in self.vector(x, guess, row, "guess").items():
             between[name] = between.get(name, 0) - value
@@ -162,7 +162,7 @@ class Pairs:
         return len(self.pairs)
 
     def parted(self, part: "HeldOut") -> "tuple[Pairs, Pairs]":
-        """The pairs to learn from, and those to judge by."""
+        """The pairs to learn, and those held out."""
         kept, held = (
             Pairs([self.pairs[row] for row in rows], [self.numbers[row] for row in rows])
             for rows in part.parted(self.n_rows)
@@ -184,10 +184,10 @@ class AnyStructure(Space):
 
 @dataclass
 class StructureLearner(Learner):
-    """Inputs with their gold structures, whose differences to the guesses are added: the space of any argmax.
+    """A learner of inputs with gold structures, which adds their differences to the guesses: the space of any argmax.
 
-    Without `chance`, which shuffles, they come in the order given. To `keep` the mistakes, `rows` has the inputs,
-    numbered from `before`, and `guesses` what was guessed; `mistaken` has those that ever were.
+    Without `chance`, which shuffles, they come in the order given. If mistakes are to be kept (`keep`), `rows` has the
+    inputs, numbered from `before`, and `guesses` the guesses; `mistaken` has the inputs ever mistaken.
     """
 
     history: StructureMemory
@@ -215,8 +215,8 @@ class StructureLearner(Learner):
         return [not same(self.search.best(weights, x, number), gold) for number, (x, gold) in numbered]
 
     def counts(self, readout: Any, stopped: Stopped) -> dict[str, Any]:
-        """Where a guess is not what would be predicted, or a wrong one may not count as a mistake, less is known of new
-        inputs; after Ctrl-C nobody wants to wait for a count."""
+        """Where a guess is not the prediction, or a wrong one may not count as a mistake, less is known of new inputs;
+        after Ctrl-C errors are not counted, which takes time."""
         if stopped is Stopped.INTERRUPTED:
             return {}
         wrong = self.wrong(self.examples, readout)
@@ -229,7 +229,7 @@ class StructureLearner(Learner):
         return found | {"order": order, "mistaken_rows": len(self.mistaken), "errors_elsewhere": elsewhere}
 
     def learn(self, watch: Watch) -> Stopped | None:
-        """Decode every input once, in a new random order if there is something to shuffle with."""
+        """Decode every input once, in a new random order if there is a `chance`."""
         if self.chance is not None:
             self.chance.shuffle(self.order)
         self.history.astray = 0
