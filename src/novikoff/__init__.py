@@ -1,4 +1,4 @@
-"""The perceptron, complete, and every run carries its proof.
+"""A complete perceptron library, in which every run carries its proof.
 
 Named after the theorem (Block 1962, Novikoff 1962): a perceptron that sees points of length at most R, separable with
 margin gamma, makes at most (R/gamma)^2 mistakes.
@@ -142,7 +142,7 @@ _NAMES = {
 }
 _HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
 
-__all__ = sorted(_HOMES)  # type checkers go by the imports above
+__all__ = sorted(_HOMES)  # type checkers use the imports above
 
 
 # Parts of the package with names of their own.

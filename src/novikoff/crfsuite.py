@@ -1,7 +1,7 @@
 """A drop-in for sklearn-crfsuite's `CRF(algorithm="ap")`: change the import to `from novikoff.crfsuite import CRF`.
 
-The learner is `SequencePerceptron` on the attributes of tokens, with its record and its bound, in the names and forms
-of sklearn-crfsuite. Of the five algorithms there is one, the averaged perceptron; others are refused.
+The learner is `SequencePerceptron` on the attributes of tokens, with its record and its bound, and with the names and
+types of sklearn-crfsuite. Only one of the five algorithms is supported, the averaged perceptron; others are refused.
 """
 
 import os
@@ -61,26 +61,26 @@ class CRF(BaseEstimator):
     algorithm : {"ap"}
         The averaged perceptron. Others are refused by `fit`.
     min_freq : float or None
-        Attributes that occur less often are left out.
+        Attributes that occur less often are omitted.
     all_possible_states, all_possible_transitions : bool or None
-        Mean nothing: an attribute and a label, or two labels, have a weight as soon as a mistake needs one.
+        Ignored: an attribute and a label, or two labels, have a weight as soon as a mistake needs one.
     max_iterations : int or None
         The most epochs; None is 100, as in CRFsuite.
     epsilon : float or None
-        Means nothing: learning stops at an epoch without a mistake.
+        Ignored: learning stops at an epoch without a mistake.
     verbose : bool
         Whether to print a line after every epoch.
     model_filename : str or None
-        Where `fit` saves the model; a model that is there already can be used without `fit`.
+        Where `fit` saves the model; an existing model can be used without `fit`.
     keep_tempfiles : bool
-        Means nothing: there are no temporary files.
+        Ignored: there are no temporary files.
     c1, c2, period, delta, linesearch, ... : None
         Parameters of other algorithms, refused unless None.
 
     Attributes
     ----------
     run_ : SequenceRun
-        The record of the run, which sklearn-crfsuite has not: mistakes by epoch, margins ruled out.
+        The record of the run, which sklearn-crfsuite does not have: mistakes by epoch, margins ruled out.
     dev_score_ : float
         The fraction of right labels on `X_dev`, if `fit` was given some.
 
@@ -120,7 +120,7 @@ class CRF(BaseEstimator):
     def fit(self, X: Any, y: Sequence[Sequence[Hashable]], X_dev: Any = None, y_dev: Any = None) -> Self:
         """Learn from sequences of tokens, which are mappings, lists of strings or strings.
 
-        With `X_dev` and `y_dev`, these are labelled in the end, and `dev_score_` has the fraction of right labels.
+        With `X_dev` and `y_dev`, these are labelled at the end, and `dev_score_` has the fraction of right labels.
         """
         if (X_dev is None) != (y_dev is None):
             raise ValueError("pass both X_dev and y_dev, or none of them")
@@ -157,7 +157,7 @@ class CRF(BaseEstimator):
 
     @property
     def tagger_(self) -> CRFTagger | None:
-        """What labels a sequence; None before `fit`, as all that follows."""
+        """The trained tagger; None before `fit`, like all that follows."""
         return self._if_fitted(lambda model: CRFTagger(model.tagger_))
 
     @property
@@ -178,7 +178,7 @@ class CRF(BaseEstimator):
 
     @property
     def num_attributes_(self) -> int | None:
-        """How many these are."""
+        """The number of attributes that have weights."""
         return self._if_fitted(lambda model: model.tagger_.features.index.n_columns)
 
     @property
@@ -188,12 +188,12 @@ class CRF(BaseEstimator):
 
     @property
     def transition_features_(self) -> dict[tuple[Hashable | None, Hashable | None], float] | None:
-        """The weight of every label after a label, where it is not 0; CRFsuite has none of first and last labels."""
+        """The weight of every label after a label, where it is not 0; CRFsuite has none for first and last labels."""
         links = self._if_fitted(lambda model: model.transition_features_)
         return None if links is None else {pair: weight for pair, weight in links.items() if None not in pair}
 
     def _check(self) -> None:
-        """Refuse what belongs to another algorithm."""
+        """Refuse parameters of other algorithms."""
         if self.algorithm != "ap":
             raise ValueError(
                 f"algorithm={self.algorithm!r} is not supported: novikoff learns by the perceptron; pass "

@@ -21,15 +21,15 @@ Tie = Literal["mistake", "predict"]
 Lead = float | Literal["auto"]
 MaxIter = int | Literal["auto"] | None
 Scale = bool | Literal["auto"]
-ClassWeight = Any  # "balanced", a mapping from classes to numbers, a number a class, or None
+ClassWeight = Any  # "balanced", a mapping from classes to numbers, a number per class, or None
 
 READOUTS: tuple[Readout, ...] = ("last", "average", "vote")
 TIES: tuple[Tie, ...] = ("mistake", "predict")
 
-# How many epochs few rows are learned for, how many rows are few, and how many epochs more rows are.
+# The number of epochs for few rows, how many rows are few, and the number of epochs for more.
 EPOCHS_OF_FEW, FEW_ROWS, EPOCHS_OF_MANY = 30, 3000, 10
 
-# Beyond this lead every example is learned, for as long as anybody has patience.
+# Beyond this lead every example is learned in any feasible number of epochs.
 MOST_LEAD = 1e6
 
 
@@ -239,7 +239,7 @@ def _declared(*more: Declared) -> dict[str, Declared]:
     return {declared.name: declared for declared in (*own, *more)}
 
 
-# All options: those of a run, and those that only the ways in have.
+# All options: those of a run, and those that only estimators, commands and services have.
 DECLARED = _declared(
     Declared("eta0", Number("a positive number"), "Multiply the weights by this when they are read out.", 1.0),
     Declared("warm_start", Flag(), "Continue from the weights of the last call of fit.", False),

@@ -11,17 +11,17 @@ import numpy as np
 
 from novikoff.engine.jit import patience
 
-# The kinds of numbers that a matrix has, and its number of columns, which is enough for the compiled way to a margin.
+# The number types of a matrix, and a number of columns large enough for the compiled search for a margin.
 KINDS = (np.float32, np.float64)
 COLUMNS = 300
 
 
 def warm_up(watch: Callable[[str], None] | None = None) -> dict[str, float]:
-    """Compile what was not compiled on this machine; how many seconds each part took, in the order of the work.
+    """Compile what was not compiled on this machine, and return the seconds that each part took, in order.
 
-    Compiled kernels are kept on disk, beside the package or in the user's cache (`NUMBA_CACHE_DIR` overrules both), so
-    once is enough for all processes. In this process small work is no longer interpreted, either: everything that was
-    compiled is loaded. `watch` is called with the name of each part before its turn.
+    Compiled kernels are stored on disk, beside the package or in the user's cache (`NUMBA_CACHE_DIR` overrides both),
+    so once is enough for all processes. In this process small problems are no longer interpreted, either: all compiled
+    kernels are loaded. `watch` is called with the name of each part before it is compiled.
     """
     seconds = {}
     with patience(0):

@@ -1,8 +1,8 @@
-"""What the lab and the service share: who may call, the headers of every answer, and a socket to listen on.
+"""What the lab and the service share: access checks, the headers of every response, and a socket to listen on.
 
-A page of another site cannot use a server that listens on the loopback address: foreign `Host` and `Origin` headers
-are refused (so no name that resolves to 127.0.0.1 helps), and nothing on our own pages comes from elsewhere. Whatever
-goes wrong is said in one shape: {"error": {"message": ..., "field": ...}}.
+A page of another site cannot use a server that listens on the loopback address: foreign `Host` and `Origin` headers are
+refused (so no name that resolves to 127.0.0.1 helps), and our own pages load nothing from elsewhere. All errors have
+one shape: {"error": {"message": ..., "field": ...}}.
 """
 
 import json
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 ADDRESS = "127.0.0.1"
-SHARED = Path(__file__).with_name("page")  # what the pages have in common
+SHARED = Path(__file__).with_name("page")  # what the pages share
 OWN_NAMES = (ADDRESS, "localhost", "[::1]")
 
 HEADERS = {
@@ -31,7 +31,7 @@ RAW_HEADERS = [(name.lower().encode(), value.encode()) for name, value in HEADER
 
 
 def why_foreign(headers: Iterable[tuple[bytes, bytes]], who: str) -> str | None:
-    """Why a request does not come from this machine, if it does not: a page elsewhere may have sent it."""
+    """Why a request does not come from this machine, or None: a page elsewhere may have sent it."""
     given = {name: value.decode("latin-1") for name, value in headers if name in (b"host", b"origin")}
     host, origin = given.get(b"host", ""), given.get(b"origin")
     if host.rpartition(":")[0] not in OWN_NAMES and host not in OWN_NAMES:
@@ -42,7 +42,7 @@ def why_foreign(headers: Iterable[tuple[bytes, bytes]], who: str) -> str | None:
 
 
 def check_packages(who: str, extra: str, *packages: str) -> None:
-    """Say how to install what is needed, if it is not there."""
+    """Raise an error that says how to install what is missing."""
     for package in packages:
         if find_spec(package) is None:
             needed = f"{', '.join(packages[:-1])} and {packages[-1]}"
@@ -50,12 +50,12 @@ def check_packages(who: str, extra: str, *packages: str) -> None:
 
 
 def problem(message: str, field: str | None = None) -> bytes:
-    """What went wrong, in the one shape."""
+    """An error in the common shape."""
     return json.dumps({"error": {"message": message, "field": field}}).encode()
 
 
 class Guard:
-    """Refuses what does not come from this machine, and adds the headers that keep a page to itself."""
+    """Refuses requests that do not come from this machine, and adds headers that protect our pages."""
 
     def __init__(self, app: Any, who: str) -> None:
         self.app, self.who = app, who
@@ -86,7 +86,7 @@ def _with_headers(send: Any) -> Any:
 
 
 def listen(port: int = 0, address: str = ADDRESS) -> socket.socket:
-    """A socket at an address of this machine; port 0 is any free one."""
+    """A socket bound to an address of this machine; port 0 is any free one."""
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -108,6 +108,6 @@ def listen_preferably(port: int) -> socket.socket:
 
 
 def address_of(listener: socket.socket) -> str:
-    """Where a socket can be called."""
+    """The address at which a socket can be reached."""
     host, port = listener.getsockname()[:2]
     return f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"

@@ -1,4 +1,4 @@
-"""Predictions for batches of a table, as pipelines of batches want them: `dataset.map_batches(model.map_batches())`."""
+"""Predictions for batches of a table, as batch pipelines take them: `dataset.map_batches(model.map_batches())`."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -16,8 +16,7 @@ from novikoff.learn.linear.model import LinearModel
 class BatchPredictor:
     """A function that adds a column of predictions to a batch, and can be sent to another machine.
 
-    A batch is a mapping from names to arrays, or a table of pandas, polars or pyarrow; what comes back is of the same
-    kind.
+    A batch is a mapping from names to arrays, or a table of pandas, polars or pyarrow; the result is of the same kind.
     """
 
     model: LinearModel
@@ -49,7 +48,7 @@ class BatchPredictor:
         return np.concatenate([self.model.predict(part) for part in records])
 
     def _matrix(self, batch: Any, names: list[str]) -> NDArray[Any]:
-        """The columns that the model was learned from, by their names if it knows them."""
+        """The columns that the model was learned from, selected by name if it has their names."""
         wanted = self.model.input_names or names
         if len(wanted) != self.model.n_inputs:
             raise ValueError(f"the batch has {len(wanted)} columns, but the model has {self.model.n_inputs}")

@@ -1,4 +1,4 @@
-"""Parameters that other libraries have: what they are called here, or why there are none."""
+"""Parameters of other libraries: their names here, or why there are none."""
 
 STOPS = "a run stops at an epoch without a mistake; max_iter, min_margin and time_limit stop it sooner"
 NO_LOSS = "there is no loss to be weighed against a penalty: on a mistake the example is added, and that is all"
@@ -48,7 +48,7 @@ CALIBRATE = (
 
 
 def foreign_parameter_hint(estimator: str, own: set[str], given: dict[str, object]) -> str | None:
-    """What to say of parameters of another library; None if there are none among them.
+    """A hint for parameters of another library; None if there are none among those given.
 
     >>> foreign_parameter_hint("Perceptron", {"max_iter"}, {"n_epochs": 5})
     'Perceptron has no parameter n_epochs: it is called max_iter here, and a run that needs fewer stops by itself'

@@ -1,4 +1,4 @@
-"""What estimators are given: rows, labels, weights and seeds, as learners want them, or an error that says why not."""
+"""Check what estimators are given, rows, labels, weights and seeds, and convert it to what learners take."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -23,14 +23,14 @@ from novikoff.options import ClassWeight
 if TYPE_CHECKING:
     from novikoff.features.encode import Encoding
 
-# What scikit-learn is to look at; the rest is looked at on the way to the kernels.
+# What scikit-learn is to check; the rest is checked on the way to the kernels.
 CHECKS: dict[str, Any] = {"accept_sparse": "csr", "dtype": "numeric", "ensure_all_finite": False}
 
 
 def seed_of(random_state: Any, *, shuffle: bool = True) -> int | np.random.Generator | None:
-    """Where random orders come from, as the learners want it: a seed is the same seed everywhere.
+    """The source of random orders, as the learners take it: a seed is the same seed everywhere.
 
-    Who wants neither a random order nor a seed leaves nothing to chance.
+    Without shuffling and without a seed, the result must not depend on chance.
     """
     if random_state is None and not shuffle:
         return None
@@ -42,10 +42,10 @@ def seed_of(random_state: Any, *, shuffle: bool = True) -> int | np.random.Gener
 
 
 def as_matrix(X: Any) -> Any:
-    """Examples before scikit-learn looks at them.
+    """Examples before scikit-learn validates them.
 
-    On the way to compressed rows it would add repeated entries up, and round them in the order in which they are
-    stored; and of a table with words it would not say in which column they are.
+    When it converts to compressed rows it would add up repeated entries, and round them in the order in which they are
+    stored; and for a table with words it would not name the column that has them.
     """
     if is_frame(X):
         for name, kind in columns_to_encode(X).items():
@@ -57,12 +57,12 @@ def as_matrix(X: Any) -> Any:
 
 
 def held_out_part(held_out: Any, random_state: Any) -> "HeldOut | None":
-    """Which rows are held out, settled before anything is learned from the others."""
+    """Which rows are held out, fixed before anything is learned from the others."""
     return HeldOut.share(held_out, random_state) if isinstance(held_out, int | float) else held_out
 
 
 def weighted_rows(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any, NDArray[np.int64] | None]:
-    """The rows of a weight above 0, their labels and weights, and their numbers if they are not all."""
+    """The rows of positive weight, their labels and weights, and their numbers if they are not all."""
     if sample_weight is None:
         return X, y, None, None
     if comes_in_batches(X):
@@ -78,29 +78,29 @@ def weighted_rows(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any, ND
 
 
 def is_table(X: Any) -> bool:
-    """Whether X is a table in memory that is learned as its file would be; numbers without names are a matrix."""
+    """Whether X is a table in memory, to be learned as its file would be; numbers without names are a matrix."""
     return is_frame(X) and (has_names(X) or bool(columns_to_encode(X)))
 
 
 def encoded(rows: Rows, encoding: "Encoding | None") -> Rows:
-    """Rows as a model learns them: in its scales, and lifted, if it has scales or a lift."""
+    """Rows as a model learns them: scaled and lifted, if it has scales or a lift."""
     return rows if encoding is None else encoding.encode(Batch(rows, None)).rows
 
 
 def targets(y: Any) -> NDArray[Any]:
-    """Labels that tell classes apart."""
+    """Labels, checked to be those of classes."""
     labels = checked_labels(y)
     check_classification_targets(labels)
     return labels
 
 
 def names_of(classes: Any) -> NDArray[Any]:
-    """Classes that were named beforehand, sorted."""
+    """The classes given beforehand, sorted."""
     return np.unique(checked_labels(classes, "classes"))
 
 
 def check_same_classes(named: Any, known: NDArray[Any]) -> None:
-    """Classes may be named again, if they are the same."""
+    """Refuse classes that differ from those known."""
     if named is not None and not np.array_equal(names_of(named), known):
         raise ValueError(
             f"classes={names_of(named).tolist()} differ from the classes known already, {known.tolist()}; "
@@ -109,12 +109,12 @@ def check_same_classes(named: Any, known: NDArray[Any]) -> None:
 
 
 def labels_to_check(y: Any) -> Any:
-    """Labels that are there and of one kind; a matrix of labels is for scikit-learn to judge."""
+    """Labels checked to be present and of one kind; a matrix of labels is left to scikit-learn."""
     return y if y is None or getattr(y, "ndim", 1) != 1 else checked_labels(y)
 
 
 def at_least_two(classes: NDArray[Any]) -> NDArray[Any]:
-    """The classes, if there are enough to tell apart."""
+    """The classes, if there are at least two."""
     if len(classes) < 2:
         raise ValueError(
             f"y has only one class, {classes.tolist()}; fit needs at least two classes. partial_fit can begin with one"
@@ -123,7 +123,7 @@ def at_least_two(classes: NDArray[Any]) -> NDArray[Any]:
 
 
 def inner_labels(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[Any]:
-    """Labels as the learner wants them: -1 and +1 for two classes, 0, 1, ... for more (and for one)."""
+    """Labels as the learner takes them: -1 and +1 for two classes, 0, 1, ... for more (and for one)."""
     places = np.searchsorted(classes, labels).clip(max=len(classes) - 1)
     strange = classes[places] != labels
     if np.any(strange):
@@ -137,7 +137,7 @@ def inner_labels(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[Any]:
 
 
 def inner_weights(class_weight: ClassWeight, classes: NDArray[Any]) -> ClassWeight:
-    """Weights of classes as the learner wants them: those of named classes in their order."""
+    """Class weights as the learner takes them: those of named classes in their order."""
     if not isinstance(class_weight, Mapping):
         return class_weight
     weights = class_weights(class_weight, classes, None)

@@ -49,7 +49,7 @@ class KernelPerceptron(ClassifierShell):
     separator there, at most (R/gamma)^2 mistakes; `certify(K, y, kernel="precomputed", fit_intercept=False)` finds
     gamma. The mistakes are the model: memory grows with them, never with the square of the number of rows.
 
-    There is no bias: a constant added to the kernel plays that role, such as the coef0 of "poly".
+    There is no intercept: a constant added to the kernel plays that role, such as the coef0 of "poly".
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ class KernelPerceptron(ClassifierShell):
         exp(-gamma sum |x_j - z_j|), tanh(gamma <x, z> + coef0), or an entry of X, which then is the kernel matrix. A
         function gets two arrays of rows and returns the matrix of their values; if X is a list of other things, such as
         strings, it gets two of them and returns a number. "sigmoid" is not positive definite: there is no R and no
-        claim about margins. A function or matrix is believed to be.
+        claim about margins. A function or matrix is assumed to be.
     degree, gamma, coef0 : numbers
         The numbers in the kernel. gamma="scale" is 1/(columns x variance of X), "auto" is 1/columns; with `partial_fit`
         they are those of the first rows.
@@ -66,39 +66,39 @@ class KernelPerceptron(ClassifierShell):
         Named arguments for a kernel function.
     readout : {"average", "last", "vote"}
         What to predict with (Freund & Schapire 1999): the mean of the functions after each example, the last one, or
-        the vote of all of them, each as often as it lived. With more than two classes, the class with the highest
-        score, or share of its own votes, wins. The paper also divides scores by ||w||; on its data this changes
-        errors by a tenth of a percent either way, and it is not done here.
+        the vote of all of them, weighted by survival. With more than two classes, the class with the highest score, or
+        fraction of its own votes, wins. The paper also divides scores by ||w||; on its data this changes errors by a
+        tenth of a percent either way, and it is not done here.
     max_iter : int, "auto" or None
         The most passes over the data, "auto" as of `Perceptron`; None for no limit, which ends only if the data are
         separable.
     shuffle : bool
         Whether `fit` visits the rows in a new random order in each epoch. `partial_fit` never does.
     random_state : int, RandomState or None
-        Where the random orders come from.
+        The seed or generator of the random orders.
     tie : {"mistake", "predict"}
         Whether a score of 0 is a mistake for either label (the theorem's rule), or predicts the second class.
     lead : float or "auto"
-        By how much an example must be right so as not to be learned, in units of R^2; see `Perceptron`. Every class
-        against the rest has this lead.
+        By how much an example must be right not to be learned, in units of R^2; see `Perceptron`. Every class against
+        the rest has this lead.
     min_margin : float or None
         Stop as soon as the run proves that no separator (of some class from the rest) has this margin.
     time_limit : float or None
-        Stop after so many seconds.
+        Stop after this many seconds.
     scale : bool or "auto"
         Whether to standardise the columns (zero mean, unit variance); see `Perceptron`.
     class_weight : dict, "balanced" or None
         Numbers by which the examples of a class are multiplied, in the space of the kernel; see `Perceptron`.
     early_stopping, validation_fraction, n_iter_no_change : bool, float, int
-        Whether validation rows choose the number of epochs, which fraction of the rows they are, and how many epochs
-        without improvement end the search; see `Perceptron`.
+        Whether validation rows choose the number of epochs, their fraction, and how many epochs without improvement end
+        the search; see `Perceptron`.
     budget : int or None
         The most support rows, over all classes; None for no limit. A budget of B needs memory for B x B numbers. Once
-        it is full, a mistake adds its projection on the span of the rows there are (the Projectron). With
-        one, mistakes are forgotten, so there is no claim about margins, and no vote.
+        it is full, a mistake adds its projection on the span of the support rows (the Projectron). With a budget,
+        mistakes are forgotten, so there is no claim about margins, and no vote.
     held_out : float or None
-        The fraction of the rows to hold out; how many of them `fit` gets wrong is counted in the end, and
-        `run_` says what follows for new ones.
+        The fraction of the rows to hold out; the errors of `fit` on them are counted at the end, and `run_` states what
+        follows for new rows.
     record_mistakes : bool
         Whether to keep the row of every mistake in `mistake_rows_`.
 
@@ -109,14 +109,14 @@ class KernelPerceptron(ClassifierShell):
     support_vectors_ : array, CSR array or list
         The support rows themselves (with "precomputed", their numbers).
     dual_coef_ : array
-        Their coefficients in the read-out: one row for two classes, one a class for more.
+        Their coefficients in the read-out: one row for two classes, one per class for more.
     classes_, n_iter_, n_mistakes_, n_narrow_ : as in `Perceptron`; mistakes are summed over the classes
     run_ : Run
-        The record. With more than two classes, ||w|| is that of all classes together, and the margin ruled out is
-        that of the class with the smallest: some class cannot be told from the rest with more. Errors on the training
-        rows are counted only after an epoch without a mistake, when they cost nothing.
+        The record. With more than two classes, ||w|| is that of all classes together, and the margin ruled out is that
+        of the class with the smallest: some class is not separable from the rest with more. Errors on the training rows
+        are counted only after an epoch without a mistake, when they cost nothing.
     mistake_rows_ : array
-        The row of every mistake in order; as often as there are classes that were mistaken about it.
+        The row of every mistake in order; once for each class that was mistaken about it.
 
     Examples
     --------
@@ -130,7 +130,7 @@ class KernelPerceptron(ClassifierShell):
     >>> model.run_.stopped.name, model.n_mistakes_, len(model.support_)
     ('NO_MISTAKES', 21, 4)
 
-    Strings need no numbers, only a product:
+    Strings need no numbers, only a kernel:
 
     >>> def shared(a, b):
     ...     return len(set(a) & set(b))
@@ -193,7 +193,7 @@ class KernelPerceptron(ClassifierShell):
 
         The first call fixes the labels: those named by `classes`, or those in `y`. They cannot grow, because a class
         that comes late has not seen the earlier rows, which belong to its rest. A call that fails leaves the model as
-        it was, and Ctrl-C is heard when the rows are learned. A precomputed kernel matrix cannot be learned in parts.
+        it was; Ctrl-C takes effect at the end. A precomputed kernel matrix cannot be learned in parts.
         """
         self._check_options()
         with put_off_interrupt(), all_or_nothing(self):
@@ -210,9 +210,9 @@ class KernelPerceptron(ClassifierShell):
     # -- predicting ---------------------------------------------------------------------------------------------------
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """The score of every row; for a vote, the fraction of the votes. Block by block, in bounded memory.
+        """The score of every row; for a vote, the vote fraction. Block by block, in bounded memory.
 
-        Of two classes, the second has the scores of 0 and above. With more, there is one column a class.
+        Of two classes, the second has the scores of 0 and above. With more, there is one column per class.
         """
         check_is_fitted(self)
         check_options(readout=self.readout)
@@ -253,7 +253,7 @@ class KernelPerceptron(ClassifierShell):
     # -- the shell's own work -----------------------------------------------------------------------------------------
 
     def _learn_table(self, X: Any, y: Any, options: dict[str, Any]) -> Fitted:
-        """A run on a table, whose columns are encoded as those of its file."""
+        """A run on a table, encoded as its file would be."""
         source = read_frame(X, labels=targets(y))
         encoding = self._first_encoding(source, options["held_out"])
         with cached(source, encoding=encoding, check=learnable(False)) as examples:
@@ -261,7 +261,7 @@ class KernelPerceptron(ClassifierShell):
 
     @property
     def _takes_columns(self) -> bool:
-        """Whether rows have columns of their own, and are no things or products that only the user understands."""
+        """Whether rows have columns, and are not objects or products that only the user's kernel understands."""
         return not callable(self.kernel) and self.kernel != "precomputed"
 
     def _learns_as_table(self, X: Any) -> bool:
@@ -303,7 +303,7 @@ class KernelPerceptron(ClassifierShell):
         return None, None
 
     def _are_objects(self, X: Any, *, first: bool) -> bool:
-        """Whether the examples are things that only a kernel function understands: as the first ones were."""
+        """Whether the examples are objects that only a kernel function understands, as the first ones were."""
         if not callable(self.kernel):
             return False
         return not is_matrix(X) if first else self.model_.n_columns is None

@@ -12,13 +12,13 @@ from novikoff.features.lift import LiftModel
 
 
 class Paraboloid(TransformerMixin, BaseEstimator):
-    """x -> (x, ||x||^2): a plane through lifted points is a sphere through the points (third note, 30.2).
+    """x -> (x, ||x||^2): a hyperplane through lifted points is a sphere through the points (third note, 30.2).
 
-    The last column is the squared length. A linear classifier behind it learns spheres and planes, insides and
-    outsides; `separating_ball` finds a ball that holds one class, exactly. The lift is what the kernel
-    <x, x'> + ||x||^2 ||x'||^2 computes without being written out.
+    The last column is the squared length. A linear classifier behind it learns spheres and hyperplanes, insides and
+    outsides; `separating_ball` finds a ball that holds one class, exactly. The lift is what the kernel <x, x'> +
+    ||x||^2 ||x'||^2 computes implicitly.
 
-    Sparse matrices are refused: the lift cares for distances from the origin, and the origin of sparse data is where
+    Sparse matrices are refused: the lift depends on distances from the origin, and the origin of sparse data is where
     their zeros happen to be. Centre the data, which makes them dense, or lift them yourself.
 
     Examples
@@ -34,12 +34,12 @@ class Paraboloid(TransformerMixin, BaseEstimator):
     """
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Remember the number of columns and their names; there is nothing to learn."""
+        """Store the number of columns and their names; there is nothing to learn."""
         self._checked(X, reset=True)
         return self
 
     def to_model(self) -> LiftModel:
-        """What there is to remember, free of scikit-learn."""
+        """The fitted state, free of scikit-learn."""
         if not hasattr(self, "n_features_in_"):
             raise AttributeError("this Paraboloid is not fitted yet; call fit first")
         names = getattr(self, "feature_names_in_", None)
@@ -47,7 +47,7 @@ class Paraboloid(TransformerMixin, BaseEstimator):
 
     @classmethod
     def from_model(cls, model: LiftModel) -> Self:
-        """The lift that was fitted on so many columns of these names."""
+        """The lift that was fitted on columns of this number and these names."""
         lift = cls()
         lift.n_features_in_ = model.n_columns
         if model.feature_names is not None:
@@ -61,7 +61,7 @@ class Paraboloid(TransformerMixin, BaseEstimator):
         return np.hstack([points, np.einsum("ij,ij->i", points, points)[:, None]])
 
     def inverse_transform(self, X: Any) -> NDArray[np.float64]:
-        """Drop the squared length again; points off the paraboloid are projected down, along the axis."""
+        """Drop the squared length; points off the paraboloid are projected along the axis."""
         check_is_fitted(self)
         lifted = np.asarray(X, dtype=np.float64)
         if lifted.ndim != 2 or lifted.shape[1] != self.n_features_in_ + 1:

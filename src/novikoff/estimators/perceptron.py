@@ -56,7 +56,7 @@ class Perceptron(ClassifierShell):
     Block's and Novikoff's theorem (1962): if the examples have length at most R and some unit vector separates them
     with margin gamma, it makes at most (R/gamma)^2 mistakes, regardless of their number, dimension and order; with more
     than two classes at most 2 (R/gamma)^2, gamma being the multiclass margin under weights with ||W|| = 1. Every run
-    leaves a record, `run_`, that says what happened and what it proves.
+    leaves a record, `run_`, that states what happened and what it proves.
 
     Instead of a matrix and labels, `fit` takes a data set that need not fit into memory: a reader
     (`novikoff.data.read("cars.csv", label="sport")`), or any iterable of batches, each a pair (X, y). So do `predict`,
@@ -64,86 +64,86 @@ class Perceptron(ClassifierShell):
     in a temporary file where Python puts such files (set the environment variable TMPDIR to choose).
 
     A table of pandas, polars or pyarrow is encoded as its file would be: a missing value counts as the mean, and words
-    become features of their own. A table of numbers alone gives the model that an array of them gives. A model of a
-    table encodes every input, also an array or a list: its columns must then be those of the table, in their order.
+    become features of their own. A table of numbers alone gives the same model as an array of them. A model of a table
+    encodes every input, also an array or a list: its columns must then be those of the table, in their order.
 
     Parameters
     ----------
     readout : {"average", "last", "vote"}
-        What to predict with (Freund & Schapire 1999): the mean of the weights after each example, the weights after
-        the last one, or the vote of all weight vectors, each as often as it lived. On noisy data the average is far
-        better than the last weights, and about as good as the vote at a fraction of its cost. It may be changed on a
-        fitted model, except to "vote", which needs the mistakes kept from the start.
+        What to predict with (Freund & Schapire 1999): the mean of the weights after each example, the weights after the
+        last one, or the vote of all weight vectors, weighted by survival. On noisy data the average is far better than
+        the last weights, and about as good as the vote at a fraction of its cost. It may be changed on a fitted model,
+        except to "vote", which needs the mistakes kept from the start.
     fit_intercept : bool
-        Whether to learn a bias: one more coordinate of value 1. R and margins speak of these folded examples.
+        Whether to fit an intercept: one more coordinate of value 1. R and margins include that coordinate.
     max_iter : int, "auto" or None
         The most epochs, which are passes over the data: "auto" is 30 for fewer than 3,000 rows, and 10 for more. None
-        is no limit, and ends only if the data are separable.
+        is no limit: such a run ends only if the data are separable.
     tol : float or None
-        Stop when for `n_iter_no_change` epochs in a row the mistakes exceed the fewest so far less `tol` times the
+        Stop when for `n_iter_no_change` epochs in a row the mistakes exceed the fewest so far minus `tol` times the
         rows. That is not convergence, and `run_` says so. None: no such stop.
     n_iter_no_change : int
         The number of epochs without improvement before `tol` or `early_stopping` stops.
     early_stopping : bool
-        Choose the number of epochs by validation rows: `fit` learns the others, looks at the errors on these after
-        every epoch until they got no fewer for `n_iter_no_change` epochs, and then learns all rows for the best number.
+        Choose the number of epochs on validation rows: `fit` learns the others, counts the errors on these after every
+        epoch until they have not improved for `n_iter_no_change` epochs, and then learns all rows for the best number.
         (scikit-learn keeps the weights that were learned without the validation rows.)
     validation_fraction : float
         The fraction of the rows that `early_stopping` validates on.
     shuffle : bool
         Whether `fit` visits the rows in a new random order in each epoch. `partial_fit` never does.
     random_state : int, RandomState or None
-        Where the random orders come from.
+        The seed or generator of the random orders.
     eta0 : float
         Multiplies the weights when they are read out, and so cannot change a mistake.
     tie : {"mistake", "predict"}
         Whether a score of 0 is a mistake for either label (the theorem's rule), or predicts the second class.
     lead : float or "auto"
-        By how much an example must be right so as not to be learned, in units of R^2 (of 2 R^2 over the best other of
-        many classes); R is the longest example so far. 0 is the standard perceptron. With tau > 0 there are at
-        most (1 + 2 tau) (R/gamma)^2 updates, mistakes and narrow ones together, and when none is left, the last weights
-        have a margin of at least gamma tau/(1 + 2 tau). A tie is then a mistake, whatever `tie` says. With "auto",
-        the rows choose: tables of 8,193 to 16,384 numbers by five folds, others by one half of the rows, where a lead
-        must be better than none by two standard errors. Fewer than 50 rows, `readout="last"`, and one epoch in the
-        order given take 0; so does `partial_fit`, unless a `fit` came before. `lead_` has what was taken.
+        By how much an example must be right not to be learned, in units of R^2 (of 2 R^2 over the best other of more
+        classes); R is the longest example so far. 0 is the standard perceptron. With tau > 0 there are at most (1 + 2
+        tau) (R/gamma)^2 updates, mistakes and narrow ones together, and when none is left, the last weights have a
+        margin of at least gamma tau/(1 + 2 tau). A tie is then a mistake, whatever `tie` says. With "auto", the rows
+        choose: tables of 8,193 to 16,384 numbers by five folds, others by one half of the rows, where a lead must be
+        better than none by two standard errors. It is 0 for fewer than 50 rows, `readout="last"`, one epoch in the
+        order given, and `partial_fit` unless a `fit` came before. `lead_` has the value used.
     min_margin : float or None
         Stop as soon as the run proves that no separator has this margin.
     time_limit : float or None
-        Stop after so many seconds.
+        Stop after this many seconds.
     scale : bool or "auto"
         Whether to standardise the columns (zero mean, unit variance); sparse columns are divided, and not centred. The
-        scales are in the model: `predict` takes rows as they are, and `coef_` and `intercept_` are those of the columns
+        model stores the scales: `predict` takes rows as they are, and `coef_` and `intercept_` are those of the columns
         as given. R and margins are those of the scaled rows. With "auto" the numbers decide, in arrays, frames and
         files alike: columns are scaled if the numbers of one, zeros apart, are more than 10 times as large as those of
         another (root mean squares), or lie within a factor of 2 of each other; `run_` says why. Numbers beside words
-        and missing values are always scaled, sparse rows never. Without an intercept, and with `readout="last"`, "auto"
-        leaves numbers alone as they are; so do `partial_fit`, which would have to know all rows, and batches of arrays.
+        and missing values are always scaled, sparse rows never. "auto" does not scale numbers alone without an
+        intercept, with `readout="last"`, in `partial_fit`, which would have to know all rows, or for batches of arrays.
     class_weight : dict, "balanced" or None
-        Numbers by which the examples of a class are multiplied before they are learned, so that a mistake about a rare
+        Numbers by which the examples of a class are multiplied before they are learned, so that a mistake on a rare
         class moves the weights further; "balanced" is n/(classes x rows of the class). R, margins and bounds are then
-        those of the multiplied examples: if c is the ratio of the heaviest weight to the lightest, there are at most
-        c^2 times as many updates.
+        those of the multiplied examples: if c is the ratio of the largest weight to the smallest, there are at most c^2
+        times as many updates.
     warm_start : bool
-        Whether `fit` goes on from the weights of the last call.
+        Whether `fit` continues from the weights of the last call.
     record_mistakes : bool
-        Whether to keep the row of every mistake in `mistake_rows_`, and the class taken instead in `mistake_guesses_`.
+        Whether to keep the row of every mistake in `mistake_rows_`, and the class predicted in `mistake_guesses_`.
     held_out : float or None
         The fraction of the rows, drawn at random, that `fit` holds out. They are not used for training; the errors on
-        them are counted in the end, and `run_` says what follows for new rows.
+        them are counted at the end, and `run_` states what follows for new rows.
     n_jobs : int or None
         How many threads to use where the order of rows does not matter: measuring, looking ahead and counting errors in
         `fit`, and predicting. -1 is all cores; None is all cores that this process may use, which are fewer in a worker
-        of joblib and under limits of threadpoolctl or the environment. What is computed does not depend on it.
+        of joblib and under limits of threadpoolctl or the environment. The results do not depend on it.
     verbose : int
         Above 0, a line is printed after every epoch.
     penalty, alpha, l1_ratio
-        Accepted for scikit-learn's sake, and unused; a penalty other than None is refused.
+        Accepted for compatibility with scikit-learn, and unused; a penalty other than None is refused.
 
     Attributes
     ----------
     coef_, intercept_ : arrays
-        The weights of the read-out times eta0, for the columns as given: one row for two classes, one a class for more.
-        Of a table, they are those of its encoded columns, `encoding_.feature_names`.
+        The weights of the read-out times eta0, for the columns as given: one row for two classes, one per class for
+        more. For a table, they are those of its encoded columns, `encoding_.feature_names`.
     classes_ : array
         The labels, sorted; of two, the second is the positive one.
     n_iter_ : int
@@ -151,9 +151,9 @@ class Perceptron(ClassifierShell):
     n_mistakes_ : int
         All mistakes so far.
     lead_ : float
-        The lead that was asked for, or chosen.
+        The lead that was given, or chosen.
     n_narrow_ : int
-        All examples so far that were right, but not by the lead, and were learned, too.
+        All examples so far that were right, but not by the lead, and so were learned.
     run_ : Run
         The record: mistakes, why it stopped, R, ||w||, the largest margin not ruled out, errors on the training rows.
     mistake_rows_ : array
@@ -164,14 +164,14 @@ class Perceptron(ClassifierShell):
     n_features_in_, feature_names_in_ : int, array
         How many columns the rows had, and their names, if they had some.
     encoding_ : Encoding
-        How the columns of a table became numbers, if the model was learned from one: `encoding_.feature_names` are the
-        names of the weights.
+        How the columns of a table became numbers, if the model was learned from one; `encoding_.feature_names` names
+        the weights.
 
     Notes
     -----
     `sample_weight` multiplies rows, as `class_weight` does those of a class: a mistake on a row of weight 2 moves the
-    weights twice as far. That is not the same as having the row twice, which is looked at again, and adds nothing if it
-    has become right. R, margins and bounds are those of the multiplied rows. A row of weight 0 is left out.
+    weights twice as far. That is not the same as repeating the row, which is predicted again, and adds nothing if it is
+    then right. R, margins and bounds are those of the multiplied rows. A row of weight 0 is omitted.
 
     Examples
     --------
@@ -259,9 +259,9 @@ class Perceptron(ClassifierShell):
     ) -> Self:
         """Learn the rows once, in the order given: online learning.
 
-        Labels may be named up front by `classes`, and are then fixed; otherwise they grow when a new one appears. While
-        only one is known there is nothing to be mistaken for. A call that fails leaves the model as it was, and Ctrl-C
-        is heard when the rows are learned.
+        Labels may be named beforehand by `classes`, and are then fixed; otherwise they grow when a new one appears.
+        While only one is known, no mistake is possible. A call that fails leaves the model as it was, and Ctrl-C takes
+        effect after the rows are learned.
         """
         self._check_options()
         with on_cores(self.n_jobs), put_off_interrupt(), all_or_nothing(self):
@@ -283,9 +283,9 @@ class Perceptron(ClassifierShell):
     # -- predicting ---------------------------------------------------------------------------------------------------
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """The score of every row times eta0; for a vote, the fraction of the votes.
+        """The score of every row times eta0; for a vote, the vote fraction.
 
-        Of two classes, the second has the scores of 0 and above. With more, there is one column a class. Scores are
+        Of two classes, the second has the scores of 0 and above. With more, there is one column per class. Scores are
         added up in column order, so dense and sparse rows of the same values have the same scores, bit for bit.
         """
         model = self._fitted()
@@ -299,9 +299,9 @@ class Perceptron(ClassifierShell):
             return _joined([model.labels(batch.rows) for batch in self._batches(X)])
 
     def map_batches(self, column: str = "prediction") -> BatchPredictor:
-        """What adds a column of predictions to a batch of a table: `dataset.map_batches(model.map_batches())`.
+        """A function that adds a column of predictions to a batch: `dataset.map_batches(model.map_batches())`.
 
-        It is what Ray Data and others that go through tables batch by batch want, and can be sent to other machines.
+        It is what Ray Data and other libraries that process tables in batches take, and can be sent to other machines.
 
         >>> model = Perceptron(random_state=0).fit([[-1.0], [1.0]], ["off", "on"])
         >>> model.map_batches()({"volts": np.array([5.0, -5.0])})["prediction"].tolist()
@@ -313,12 +313,12 @@ class Perceptron(ClassifierShell):
 
     @property
     def coef_(self) -> NDArray[np.float64]:
-        """The weights of the read-out, without the bias."""
+        """The weights of the read-out, without the intercept."""
         return self._weights()[:, :-1]
 
     @property
     def intercept_(self) -> NDArray[np.float64]:
-        """The bias of the read-out."""
+        """The intercept of the read-out."""
         return self._weights()[:, -1]
 
     @property
@@ -360,7 +360,7 @@ class Perceptron(ClassifierShell):
             raise ValueError(f"penalty={self.penalty!r} is not supported: {NO_LOSS}")
 
     def _with_labels(self, X: Any, y: Any, goes_on: bool) -> tuple[Any, Any]:
-        """A table in memory, or what is one by its positions, as a source that has labels; the rest as it is."""
+        """A table in memory, or what has the same columns by position, as a labelled source; the rest unchanged."""
         if not (self.model_.takes_a_table if goes_on else is_table(X)) or comes_in_batches(X):
             return X, y
         if y is None:
@@ -390,13 +390,13 @@ class Perceptron(ClassifierShell):
         return learn_from(X, encoding=self._first_encoding(X, aside), **options)
 
     def _options(self, goes_on: bool, watch: Watcher | None, weights: Any) -> dict[str, Any]:
-        """The parameters as the plain function calls them."""
+        """The parameters under the names of the plain function."""
         own = {field.name: getattr(self, field.name) for field in fields(Options)}
         more = {"start": self.model_.memory if goes_on else None, "watch": watch, "sample_weight": weights}
         return {**own, "random_state": seed_of(self.random_state, shuffle=self.shuffle), **more}
 
     def _memory_for(self, rows: Rows, classes: NDArray[Any], before: LinearModel | None) -> LinearMemory:
-        """What to learn these rows into."""
+        """The memory to learn these rows into."""
         if before is None:
             columns = columns_to_keep([rows], rows.n_columns, rows.n_entries, len(classes))
             options: dict[str, Any] = {"fit_intercept": self.fit_intercept, "vote": self.readout == "vote"}

@@ -23,7 +23,7 @@ class SequencePerceptron(Shell):
     Block and Novikoff holds for it, with label sequences in the place of labels: if some weights of length 1 give every
     right label sequence a lead of gamma over all others, at most (R/gamma)^2 sequences are mistaken, R being the
     longest difference of two feature vectors. The number of label sequences, exponential in their length, does not
-    appear.
+    matter.
 
     Parameters
     ----------
@@ -35,21 +35,20 @@ class SequencePerceptron(Shell):
         labels. Other tokens without templates are words, lists of attributes or mappings, as sklearn-crfsuite takes
         them, or a sequence is an array of numbers, one row a token.
     columns : str or sequence of str
-        The names of the places, if tokens are tuples; those that default templates look at, or that CRF++ numbers. A
-        token that is a string has one column, the first or only one: the word itself. It is never read letter by
-        letter, and a sentence that is one string is refused; split it first.
+        The names of the tuples' places; those that default templates use, or that CRF++ numbers. A token that is a
+        string has one column, the first or only one: the word itself. It is never read letter by letter, and a sentence
+        that is one string is refused; split it first.
     min_count : int
-        Features that occur less often are left out.
+        Features that occur less often are omitted.
     constraint : {"IOB1", "IOB2", "IOBES", "BILOU"}, function or None
         Which label may follow which: those of a chunking scheme, or whether `constraint(before, after)` is true. Only
         legal label sequences are predicted.
     readout : {"average", "last"}
         The mean of the weights after each sequence, or the last ones.
-    max_iter : int, "auto" or None
-        The most passes over the sequences, "auto" as of `Perceptron`; None for no limit, which ends if they are
-        separable, and else only if ties let it: of label sequences that are equally good the first wins, so an epoch
-        without a mistake does not prove that every right sequence is strictly ahead. With a `lead` it does, and
-        `run_.margin_at_least` has the margin.
+    The most passes over the sequences, "auto" as of `Perceptron`; None for no limit. Such a run ends if they are
+    separable, and otherwise only if ties allow it: of tied label sequences the first wins, so an epoch without a
+    mistake does not prove that every right sequence is strictly ahead. With a `lead` it does, and
+    `run_.margin_at_least` has the margin.
     early_stopping : bool
         Choose the number of epochs by the wrong labels on validation sequences; then all are learned.
     validation_fraction : float
@@ -57,26 +56,25 @@ class SequencePerceptron(Shell):
     n_iter_no_change : int
         The number of epochs without improvement before `early_stopping` stops.
     held_out : float or None
-        The fraction of the sequences to hold out; how many of them are labelled wrong is counted in the
-        end, and `run_` says what follows for new ones.
+        The fraction of the sequences to hold out; how many of them are labelled wrong is counted at the end, and `run_`
+        states what follows for new ones.
     cost : float
-        What every wrong label gets on top while learning, so that the right sequence must win by a margin. Mistakes are
-        then at most (R^2 + 2 cost n)/gamma^2, with n the length of the longest sequence.
+        What every wrong label adds to a score while training, so that the right sequence must win by a margin. Mistakes
+        are then at most (R^2 + 2 cost n)/gamma^2, with n the length of the longest sequence.
     lead : float or "auto"
         How much the right sequence must be ahead of the second best, in units of R^2; if it is not, it is narrow, and
         learned, too. Mistakes and narrow ones are then at most (1 + 2 lead) (R/gamma)^2. "auto" is 0.
     shuffle : bool
         Whether each epoch visits the sequences in a new random order.
     random_state : int, RandomState or None
-        Where the random orders come from.
+        The seed or generator of the random orders.
     min_margin : float or None
         Stop after an epoch that proves that no weights separate with this margin.
     time_limit : float or None
-        Stop after so many seconds.
+        Stop after this many seconds.
     warm_start : bool
-        Whether `fit` goes on from the weights learned so far. Features and labels that are new are added, and the
-        mistakes of all calls together stay within one bound, which `run_` states. `held_out` and `early_stopping` need
-        a new start.
+        Whether `fit` continues from the weights learned so far. New features and labels are added, and the mistakes of
+        all calls together stay within one bound, which `run_` states. `held_out` and `early_stopping` need a new start.
     record_mistakes : bool
         Whether to keep the wrong labels of every mistake in `mistake_guesses_`; learning is then slower.
 
@@ -146,9 +144,9 @@ class SequencePerceptron(Shell):
     def partial_fit(self, X: Any, y: Sequence[Sequence[Hashable]], classes: Sequence[Hashable] | None = None) -> Self:
         """Learn the sequences once, in the order given: online learning.
 
-        Features that are new are added; `min_count` counts those of this call. Labels may be named up front by
-        `classes`, and are then fixed; otherwise they grow when a new one appears. A call that fails leaves the model as
-        it was, and Ctrl-C is heard when the sequences are learned.
+        New features are added; `min_count` counts those of this call. Labels may be named beforehand by `classes`, and
+        are then fixed; otherwise they grow when a new one appears. A call that fails leaves the model as it was, and
+        Ctrl-C takes effect after the sequences are learned.
 
         >>> model = SequencePerceptron(templates=["w[0]"])
         >>> model = model.partial_fit([["a", "dog"]], [["D", "N"]]).partial_fit([["a", "bird"]], [["D", "N"]])
@@ -161,7 +159,7 @@ class SequencePerceptron(Shell):
         return self
 
     def predict(self, X: Any) -> list[list[Hashable]]:
-        """The best label sequence of every sequence. Features that were never seen are ignored."""
+        """The best label sequence of every sequence. Features not seen in training are ignored."""
         return self._fitted().label(X)
 
     def predict_single(self, tokens: Any) -> list[Hashable]:
@@ -177,14 +175,14 @@ class SequencePerceptron(Shell):
         return self._fitted().best(X, k)
 
     def score(self, X: Any, y: Sequence[Sequence[Hashable]]) -> float:
-        """The share of tokens with the right label; for chunks see `score_chunks`.
+        """The fraction of tokens with the right label; for chunks see `score_chunks`.
 
-        A label that was never learned counts as wrong, as in every score.
+        A label not seen in training counts as wrong, as in every score.
         """
         return self._fitted().accuracy(X, y)
 
     def heaviest(self, n: int | None = 20, label: Hashable | None = None) -> list[LabelWeight]:
-        """The weights of features by name, the largest in size first; of one label, if it is named."""
+        """The weights of features by name, the largest absolute value first; of one label, if it is given."""
         return self._fitted().heaviest(n, label)
 
     def prune(self, below: float = 0.0) -> Self:
@@ -199,7 +197,7 @@ class SequencePerceptron(Shell):
 
     @property
     def transition_features_(self) -> dict[tuple[Hashable | None, Hashable | None], float]:
-        """The weight of every label after a label, where it is not 0; None stands for the outside."""
+        """The weight of every label after a label, where it is not 0; None is the sequence boundary."""
         return {(link.feature, link.label): link.weight for link in self._fitted().links()}
 
     @property
@@ -219,7 +217,7 @@ class SequencePerceptron(Shell):
         return run
 
     def _options(self) -> dict[str, Any]:
-        """The parameters as the plain function calls them."""
+        """The parameters under the names of the plain function."""
         options = self.get_params(deep=False)
         del options["warm_start"]
         return {**options, "random_state": seed_of(self.random_state)}

@@ -1,4 +1,4 @@
-"""What the shells around the models share: holding a model, encoding rows, and staying as they were if a call fails."""
+"""What all estimators share: holding a model, encoding rows, and staying unchanged if a call fails."""
 
 import sys
 import warnings
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 
 class Absent:
-    """A method that other libraries have: there is none, and looking for it says what to use in its place."""
+    """A method that other libraries have and this one does not; looking it up raises a hint."""
 
     def __init__(self, said: str) -> None:
         self.said = said
@@ -69,7 +69,7 @@ class Shell(BaseEstimator):
     feature_names_in_: NDArray[Any]
 
     def __new__(cls, *args: Any, **parameters: Any) -> Self:
-        """Look at the names of the parameters first: those of another library get an answer."""
+        """Check the names of the parameters first: those of another library raise a hint."""
         said = foreign_parameter_hint(cls.__name__, set(cls._get_param_names()), parameters)
         if said is not None:
             raise TypeError(said)
@@ -85,7 +85,7 @@ class Shell(BaseEstimator):
         return shell
 
     def _hold(self, model: Any) -> None:
-        """Take a model; the columns that it wants are those of this estimator, too."""
+        """Hold a model, and take over its columns."""
         self.model_ = model
         if getattr(model, "n_inputs", None) is not None:
             self.n_features_in_ = model.n_inputs
@@ -95,7 +95,7 @@ class Shell(BaseEstimator):
 
     @classmethod
     def _parameters_of(cls, model: Any) -> dict[str, Any]:
-        """The parameters that can be read off a model."""
+        """The parameters that can be inferred from a model."""
         return {"readout": model.readout}
 
     def to_model(self) -> Any:
@@ -106,7 +106,7 @@ class Shell(BaseEstimator):
         return replace(held, parameters={**held.parameters, **self.get_params(deep=False)}, review=review, **read_as)
 
     def _read_as(self) -> dict[str, Any]:
-        """What of a model follows parameters that may change after learning."""
+        """The fields of a model that follow parameters which may change after learning."""
         return {"readout": self.readout}
 
     @property
@@ -133,12 +133,12 @@ class Shell(BaseEstimator):
 
     @property
     def n_narrow_(self) -> int:
-        """All examples so far that were right, and learned because of the lead."""
+        """All examples so far that were right, but were learned because of the lead."""
         return int(self._held("memory").narrow)
 
     @property
     def lead_(self) -> float:
-        """The lead that was asked for, or chosen."""
+        """The lead that was given, or chosen."""
         return float(self._held("memory").lead)
 
     @property
@@ -149,7 +149,7 @@ class Shell(BaseEstimator):
 
     @property
     def mistake_guesses_(self) -> Any:
-        """What each of them was mistaken for."""
+        """The class or label sequence that each of them was mistaken for."""
         return self._held("mistake_guesses")
 
     def review(
@@ -157,9 +157,9 @@ class Shell(BaseEstimator):
     ) -> Review:
         """Prove which predictions need no person: of those accepted, at most a fraction `error` is wrong.
 
-        The model must not know the held-out rows: not from learning, and not from a choice of parameters. The scores of
-        `X_train` space the thresholds that are tried; it may be any rows but the held-out ones. What is proved is kept
-        in `review_`, and holds for these weights: `partial_fit`, a warm start or another read-out voids it.
+        The held-out rows must not have been used for the model, neither for learning nor for choosing parameters. The
+        scores of `X_train` space the thresholds that are tried; it may be any rows but the held-out ones. The result is
+        kept in `review_`, and holds for these weights: `partial_fit`, a warm start or another read-out voids it.
 
         >>> import numpy as np
         >>> from novikoff import Perceptron
@@ -179,16 +179,16 @@ class Shell(BaseEstimator):
         return review
 
     def check_review(self, X_train: Any, X_held_out: Any, y_held_out: Any) -> None:
-        """Prove `review_` again from the rows of `review`; raises ValueError naming what differs."""
+        """Prove `review_` again from the rows of `review`; raise ValueError naming what differs."""
         self.review_.check(*self._to_count(X_train, X_held_out, y_held_out))
 
     def to_review(self, X: Any) -> NDArray[np.bool_]:
-        """Whether each prediction is to be handed to a person; the others keep what `review` has proved."""
+        """Whether each prediction should go to a person; for the others the error of `review` is proved."""
         return review_of(self.to_model()).to_review(self._with_leads(X)[1])
 
     @property
     def review_(self) -> Review:
-        """What `review` has proved, or that it is void."""
+        """The result of `review`, which may be void."""
         self._held("review")
         review: Review = self.to_model().review
         return review
@@ -207,11 +207,11 @@ class Shell(BaseEstimator):
         return seen, scores, [a != b for a, b in zip(found, y_held_out, strict=True)]
 
     def _with_leads(self, X: Any) -> tuple[Any, Any]:
-        """Predictions, and by how much each is decided."""
+        """Predictions, and the lead of each."""
         raise NotImplementedError
 
     def _held(self, part: str | None = None) -> Any:
-        """The model, or a part of it; one that it does not have is an attribute that the estimator does not have."""
+        """The model, or a part of it; AttributeError if it has none."""
         if not self.__sklearn_is_fitted__():
             raise AttributeError(f"this {type(self).__name__} is not fitted yet; call fit or partial_fit first")
         value = self.model_ if part is None else getattr(self.model_, part)
@@ -220,7 +220,7 @@ class Shell(BaseEstimator):
         return value
 
     def _check_options(self) -> None:
-        """Refuse parameters that no learner takes: once, where a call begins."""
+        """Refuse parameters that no learner takes, once per call."""
         check_options(**{name: value for name, value in self.get_params(deep=False).items() if name in DECLARED})
 
     def _feature_names(self) -> tuple[str, ...] | None:
@@ -233,7 +233,7 @@ class Shell(BaseEstimator):
 
 @contextmanager
 def all_or_nothing(model: BaseEstimator) -> Iterator[None]:
-    """Give the model its attributes back if anything fails, or if it is interrupted half-way."""
+    """Restore the attributes of a model if anything fails, or if it is interrupted half-way."""
     before = vars(model).copy()
     try:
         yield
@@ -244,7 +244,7 @@ def all_or_nothing(model: BaseEstimator) -> Iterator[None]:
 
 
 def verbose_watch(watch: Watcher | None, verbose: int) -> Watcher | None:
-    """What watches a run, and prints a line after every epoch if it is to."""
+    """The watcher of a run, which prints a line after every epoch if it is `verbose`."""
     if not verbose:
         return watch
 
@@ -257,8 +257,8 @@ def verbose_watch(watch: Watcher | None, verbose: int) -> Watcher | None:
 
 
 class ClassifierShell(ClassifierMixin, Shell):
-    """The shell of a classifier of rows, and the one door of what it is given: a model that encodes its input encodes
-    every input."""
+    """The shell of a classifier of rows. All input passes through it: a model that encodes its input encodes every
+    input."""
 
     scale: Scale
 
@@ -287,7 +287,7 @@ class ClassifierShell(ClassifierMixin, Shell):
         return own.predict(X), leads(own.decision_function(X))
 
     def rows_as_learned(self, X: Any) -> Any:
-        """Rows as the model learns them, encoded and scaled: R, margins and weights are about these."""
+        """Rows as the model learns them, encoded and scaled: R, margins and weights refer to these."""
         check_is_fitted(self)
         if self.model_.encoding is None:
             return X
@@ -295,10 +295,10 @@ class ClassifierShell(ClassifierMixin, Shell):
         return rows.as_scipy() if rows.is_sparse else rows.as_array()
 
     def _batches(self, X: Any) -> Iterator[Batch]:
-        """All that there is to predict, as it is learned; in the end, a warning of values not seen in training."""
+        """All batches to predict, as they are learned; at the end, warn of values not seen in training."""
         unseen, missing, encoding = Counter[str](), Counter[str](), self.model_.encoding
         for batch in self._encoded(X):
-            # New words are nothing to warn of.
+            # New words need no warning.
             unseen.update({name: n for name, n in batch.unseen.items() if encoding.columns[name].kind != "text"})
             missing.update(batch.missing)
             yield batch
@@ -306,13 +306,13 @@ class ClassifierShell(ClassifierMixin, Shell):
             warnings.warn(sentence, UserWarning, stacklevel=3)
 
     def _encoded(self, X: Any) -> Iterator[Batch]:
-        """Rows as they are learned: of frames, arrays, lists, sparse rows, readers, batches."""
+        """Rows as they are learned: from frames, arrays, lists, sparse rows, readers, batches."""
         encoding = self.model_.encoding
         if self.model_.takes_a_table:
             yield from batches_of(self._given(X), encoding)
         elif comes_in_batches(X):
             for batch in batches_of(X, encoding):
-                # A column that sparse rows have beyond those of the training rows has no weight, which is the weight 0.
+                # A column of sparse rows beyond those of training has no weight, which is the weight 0.
                 yield replace(batch, rows=with_columns(batch.rows, self.model_.n_columns))
         else:
             rows = as_rows(validate_data(self, as_matrix(X), reset=False, **CHECKS), any_order=True)
@@ -321,7 +321,7 @@ class ClassifierShell(ClassifierMixin, Shell):
     def _given(self, X: Any, labels: NDArray[Any] | None = None) -> Iterable[Any]:
         """What the model of a table is given, for its encoding.
 
-        Where columns have positions, because all could be numbers of an array, scikit-learn wants a frame to have them
+        Where columns have positions, because all could be numbers of an array, scikit-learn requires those of a frame
         in the order of training; others may stand beside them. Elsewhere names are enough.
         """
         encoding: Encoding = self.model_.encoding
@@ -335,7 +335,7 @@ class ClassifierShell(ClassifierMixin, Shell):
         return given_to(encoding, X, labels)
 
     def _learns_as_table(self, X: Any) -> bool:
-        """Whether X is encoded by what the model knows of its table; a new model encodes every frame."""
+        """Whether X is encoded with what the model knows of its table; a new model encodes every frame."""
         return self.model_.takes_a_table if self.__sklearn_is_fitted__() else is_table(X)
 
     def _scales(self, X: Any, aside: "HeldOut | None" = None) -> "tuple[Encoding | None, str | None]":
@@ -350,16 +350,16 @@ class ClassifierShell(ClassifierMixin, Shell):
         return Encoding.of_numbers(rows.n_columns, scaling=Scaling.of(known)), why
 
     def _first_encoding(self, source: Any, held_out: "HeldOut | None" = None) -> "Encoding | None":
-        """The encoding of a table that nothing was learned from yet."""
+        """The encoding of a table from which nothing was learned yet."""
         scale = table_scale(self.scale, getattr(self, "fit_intercept", True), self.readout)
         return learned_encoding(source, None, held_out, scale=scale)
 
     def _rows_to_learn(self, X: Any, y: Any) -> tuple[Any, NDArray[Any], "Encoding | None"]:
-        """Rows for `partial_fit`, their labels, and their encoding, which the first rows decide."""
+        """Rows for `partial_fit`, their labels, and their encoding, which the first rows determine."""
         goes_on = self.__sklearn_is_fitted__()
         if not self._learns_as_table(X):
             rows, labels = self._validated(X, y, reset=not goes_on)
-            # Whether there should be scales, the first rows do not know.
+            # The first rows cannot decide whether to scale.
             encoding = self.model_.encoding if goes_on else None if self.scale == "auto" else self._scales(rows)[0]
             return rows if encoding is None else encoded(as_rows(rows), encoding), labels, encoding
         labels = targets(y)
@@ -377,7 +377,7 @@ class ClassifierShell(ClassifierMixin, Shell):
     def _learn_rows(
         self, learn: Callable[..., Fitted], X: Any, y: Any, options: dict[str, Any], *, goes_on: bool = False
     ) -> Fitted:
-        """A run on a matrix, by the function that learns one; what `goes_on` keeps its classes and scales."""
+        """A run on a matrix, by the function that learns one; if it `goes_on`, classes and scales are kept."""
         rows, labels = self._validated(X, y, reset=not goes_on)
         classes = self.classes_ if goes_on else at_least_two(np.unique(labels))
         inner = inner_labels(labels, classes)
@@ -392,7 +392,7 @@ class ClassifierShell(ClassifierMixin, Shell):
         return replace(learned, classes=classes, encoding=encoding, run=run)
 
     def _validated(self, X: Any, y: Any, *, reset: bool) -> tuple[Any, NDArray[Any]]:
-        """Rows and labels, as scikit-learn has looked at them."""
+        """Rows and labels, as validated by scikit-learn."""
         raise NotImplementedError
 
     def _so_far(self, encoding: "Encoding | None", **made: Any) -> dict[str, Any]:
@@ -408,15 +408,15 @@ class ClassifierShell(ClassifierMixin, Shell):
 
 
 def lead_of(model: Any) -> float:
-    """The lead of `partial_fit`, whose rows cannot choose one: with "auto" that of the model so far, at first 0."""
+    """The lead of `partial_fit`, whose rows cannot choose one: with "auto" that of the model so far, 0 at first."""
     if model.lead != "auto":
         return float(model.lead)
     return model.lead_ if model.__sklearn_is_fitted__() else 0.0
 
 
 def end_run(model: Any, run: Run, otherwise: str = "") -> None:
-    """Raise the interrupt of a run again, once the model holds what was learned; warn if a run that was to converge did
-    not, with the reason, and what to do next, or `otherwise`."""
+    """Raise the interrupt of a run again, once the model holds what was learned; if a run that should converge did not,
+    warn, with the reason, and what to do next, or `otherwise`."""
     if run.stopped is Stopped.INTERRUPTED:
         raise KeyboardInterrupt
     # At the line that called fit: past this function and fit itself.

@@ -271,7 +271,7 @@ class Lookout:
     patience: int = 1
 
     def look(self, epochs: int, watch: Watch) -> Cycle | None:
-        """The cycle that ends after so many epochs, if one does; only the first return is examined."""
+        """The cycle that ends after this many epochs, if one does; only the first return is examined."""
         if self.space is None or epochs < self.next:
             return None
         self.next = next_look(epochs, self.n_rows)
@@ -316,7 +316,7 @@ class Plateau:
     since: int = 0
 
     def is_reached(self, mistakes: int, n_rows: int) -> bool:
-        """Whether it is reached, after an epoch with so many mistakes."""
+        """Whether it is reached, after an epoch with this many mistakes."""
         if self.tol is None:
             return False
         self.since = self.since + 1 if mistakes > self.fewest - self.tol * n_rows else 0

@@ -120,7 +120,7 @@ class Classifier(LearnedModel):
     def decide(self, batch: Any) -> Decided:
         """The label and the score of every example as it is in a file, and what the encoding does not know.
 
-        Examples are a batch of numbers, records of a table, or what else the model takes.
+        Examples are a batch of numbers, records of a table, or other input that the model takes.
         """
         from novikoff.data.batches import Batch, Records
         from novikoff.engine.rows import as_rows

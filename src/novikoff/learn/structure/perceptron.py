@@ -70,7 +70,7 @@ class StructuredPerceptron:
     max_iter, shuffle, random_state : the most epochs (None: no limit), each in a new random order (unless
         shuffle=False), drawn from a seed or a generator.
     min_margin : stop as soon as the mistakes prove that no unit vector has this margin.
-    time_limit : stop after so many seconds.
+    time_limit : stop after this many seconds.
     held_out : the fraction of the inputs to hold out; the wrong predictions for them are counted at the end, and `run_`
         states what follows for new inputs.
     record_mistakes : keep the rows of all mistakes in `mistake_rows_` and the wrong guesses in `mistake_guesses_`.
