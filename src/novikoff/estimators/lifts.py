@@ -15,8 +15,8 @@ class Paraboloid(TransformerMixin, BaseEstimator):
     """x -> (x, ||x||^2): a hyperplane through lifted points is a sphere through the points (third note, 30.2).
 
     The last column is the squared length. A linear classifier behind it learns spheres and hyperplanes, insides and
-    outsides; `separating_ball` finds a ball that holds one class, exactly. The lift is what the kernel <x, x'> +
-    ||x||^2 ||x'||^2 computes implicitly.
+    outsides; `separating_ball` finds a ball that holds one class, exactly. The lift is what the kernel
+    <x, x'> + ||x||^2 ||x'||^2 computes implicitly.
 
     Sparse matrices are refused: the lift depends on distances from the origin, and the origin of sparse data is where
     their zeros happen to be. Centre the data, which makes them dense, or lift them yourself.

@@ -100,9 +100,9 @@ class Perceptron(ClassifierShell):
         Whether a score of 0 is a mistake for either label (the theorem's rule), or predicts the second class.
     lead : float or "auto"
         By how much an example must be right not to be learned, in units of R^2 (of 2 R^2 over the best other of more
-        classes); R is the longest example so far. 0 is the standard perceptron. With tau > 0 there are at most (1 + 2
-        tau) (R/gamma)^2 updates, mistakes and narrow ones together, and when none is left, the last weights have a
-        margin of at least gamma tau/(1 + 2 tau). A tie is then a mistake, whatever `tie` says. With "auto", the rows
+        classes); R is the longest example so far. 0 is the standard perceptron. With tau > 0 there are at most
+        (1 + 2 tau) (R/gamma)^2 updates, mistakes and narrow ones together, and when none is left, the last weights have
+        a margin of at least gamma tau/(1 + 2 tau). A tie is then a mistake, whatever `tie` says. With "auto", the rows
         choose: tables of 8,193 to 16,384 numbers by five folds, others by one half of the rows, where a lead must be
         better than none by two standard errors. It is 0 for fewer than 50 rows, `readout="last"`, one epoch in the
         order given, and `partial_fit` unless a `fit` came before. `lead_` has the value used.

@@ -45,10 +45,11 @@ class SequencePerceptron(Shell):
         legal label sequences are predicted.
     readout : {"average", "last"}
         The mean of the weights after each sequence, or the last ones.
-    The most passes over the sequences, "auto" as of `Perceptron`; None for no limit. Such a run ends if they are
-    separable, and otherwise only if ties allow it: of tied label sequences the first wins, so an epoch without a
-    mistake does not prove that every right sequence is strictly ahead. With a `lead` it does, and
-    `run_.margin_at_least` has the margin.
+    max_iter : int, "auto" or None
+        The most passes over the sequences, "auto" as of `Perceptron`; None for no limit. Such a run ends if they are
+        separable, and otherwise only if ties allow it: of tied label sequences the first wins, so an epoch without a
+        mistake does not prove that every right sequence is strictly ahead. With a `lead` it does, and
+        `run_.margin_at_least` has the margin.
     early_stopping : bool
         Choose the number of epochs by the wrong labels on validation sequences; then all are learned.
     validation_fraction : float

@@ -256,7 +256,7 @@ class Lookout:
     repeats itself for ever, and the mistakes in between, each as often as it was made, cancel: a positive combination
     of signed examples that is 0, so that no separator exists (Gordan). Weights stay bounded on any data (the perceptron
     cycling theorem: Minsky & Papert 1969, Block & Levin 1970), so on whole numbers, of which a bounded set has finitely
-    many, every run that does not converge returns in the end.
+    many, every run that does not converge eventually returns.
 
     Rounded sums can return without their mistakes cancelling. So a return is only a hint, and nothing is claimed before
     the mistakes in between have been added up without rounding.

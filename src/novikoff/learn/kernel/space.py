@@ -99,8 +99,8 @@ def kernel_perceptron(
     than two classes. With `min_margin` it stops as soon as ||w||/k is below that for some class, which proves that no
     separator of that class has that margin. Without y, X is `Examples`, which have labels.
 
-    Held-out rows are not used for anything, not even for gamma="scale". A `class_weight` multiplies the
-    examples of every class by a number: phi(x) becomes c phi(x), and R^2 the largest c^2 K(x, x).
+    Held-out rows are not used for anything, not even for gamma="scale". A `class_weight` multiplies the examples of
+    every class by a number: phi(x) becomes c phi(x), and R^2 the largest c^2 K(x, x).
 
     The record counts the mistakes of all classes. Its `errors` are known only after an epoch without a mistake:
     otherwise, scoring every row would cost as much as learning did.

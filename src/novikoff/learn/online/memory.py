@@ -2,8 +2,8 @@
 
 *Order.* A mapping has no columns, so the order of features must not matter. The score is the correctly rounded sum of
 its products (`math.fsum`). The quick loops add in the order given, or measure distances, and trust a sign only beyond
-their own rounding error, which the theorem bounds: after k updates ||w|| <= sqrt(k (1 + 2 lead)) R, or sqrt(k (1 + 2
-lead) + 2 sum tau) R if labels come late and mistakes are judged as served.
+their own rounding error, which the theorem bounds: after k updates ||w|| <= sqrt(k (1 + 2 lead)) R, or
+sqrt(k (1 + 2 lead) + 2 sum tau) R if labels come late and mistakes are judged as served.
 """
 
 import math
@@ -87,12 +87,11 @@ class StreamLabels:
 class OnlineState:
     """All that an `OnlinePerceptron` has learned; `labels` are in order of appearance.
 
-    There is one weight vector for two labels (or fewer, so far), one per label for more. Every number in it is weight +
-    i drift, where the drift is what the read-out needs of the past (`novikoff.learn.online.weights`), with ages counted
-    from `origin`. `trials` are the wrong predictions of the last weights and of their average. `longest` is the length
-    of the longest example without the constant, and `square` is R^2, which only a lead needs; without one it is not
-    measured. `waited` is the sum of the delays of mistakes that were judged as served. `scales` is None for a learner
-    that does not scale.
+    There is one weight vector for two labels (or fewer, so far), one per label for more. Every number in it is
+    weight + i drift, the drift being what the read-out needs of the past (`novikoff.learn.online.weights`), with ages
+    counted from `origin`. `trials` are the wrong predictions of the last weights and of their average. `longest` is the
+    length of the longest example without the constant, and `square` is R^2, measured only with a lead. `waited` is the
+    sum of the delays of mistakes that were judged as served. `scales` is None for a learner that does not scale.
     """
 
     labels: tuple[Hashable, ...]

@@ -387,6 +387,7 @@ def predict_reveal_learn(model: Any, examples: Iterable[tuple[Any, Any]]) -> Ite
     before the next round is requested. `mistakes` counts wrong predictions. A perceptron's own count is the theorem's:
     there a tie is a mistake even if +1 would be right, the last weights are tested even if their average predicts, and
     the very first label is no mistake, while here it was not predicted.
+
     >>> model = OnlinePerceptron()
     >>> for played in predict_reveal_learn(model, [({"x": 1}, "right"), ({"x": -1}, "left"), ({"x": 2}, "right")]):
     ...     print(played)

@@ -74,9 +74,9 @@ class StructuredPerceptron:
     held_out : the fraction of the inputs to hold out; the wrong predictions for them are counted at the end, and `run_`
         states what follows for new inputs.
     record_mistakes : keep the rows of all mistakes in `mistake_rows_` and the wrong guesses in `mistake_guesses_`.
-    loss : `loss(gold, guess)`, at least 0, for cost-augmented training. Learning then calls `decode(weights, x,
-        gold=gold)`, which must return the structure with the highest score + loss; every gold structure has to lead
-        every other one by more than its loss.
+    loss : `loss(gold, guess)`, at least 0, for cost-augmented training. Learning then calls
+        `decode(weights, x, gold=gold)`, which must return the structure with the highest score + loss; every gold
+        structure has to lead every other one by more than its loss.
     violation : "early" or "max", for a beam. Learning then calls `decode(weights, x, gold=gold)`, which yields, step by
         step, a prefix of gold and the beam of prefixes of the same length, best first. "early" (Collins & Roark 2004)
         updates where gold falls off the beam, or at the end, "max" (Huang, Fayong & Guo 2012) where the beam's best
