@@ -2,7 +2,7 @@
 
 A kernel calls these functions as if there were one layout, and the loop is chosen by the type of `X`: a C-ordered
 matrix, or a `Csr` triple (see `engine/rows.py`). `row` is an unsigned number. A row may be shorter than `w`, whose last
-entry is then the weight of the bias.
+entry is then the intercept.
 """
 
 from typing import Any
@@ -117,7 +117,7 @@ add = by_layout(_dense_add, _sparse_add, "w <- w + amount x.")
 
 
 def _dense_add_twice(X, row, amount, w, age, drift):
-    for j in range(X.shape[1]):  # two short loops, which run on vectors
+    for j in range(X.shape[1]):  # two short loops, which vectorise
         w[j] += amount * X[row, j]
     for j in range(X.shape[1]):
         drift[j] += age * (amount * X[row, j])

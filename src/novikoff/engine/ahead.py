@@ -1,4 +1,4 @@
-"""Work that other threads do ahead: what comes next, while this one goes on."""
+"""Work that other threads do in advance, while this one uses the results so far."""
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -14,12 +14,12 @@ Result = TypeVar("Result")
 
 
 def ahead(work: Callable[[Item], Result], items: Iterable[Item], n_jobs: int | None = None) -> Iterator[Result]:
-    """`work(item)` for all items, in their order, whatever the number of threads (`n_jobs`, as in `thread_count`).
+    """Yield `work(item)` for all items in order, on any number of threads (`n_jobs`, as in `thread_count`).
 
-    The items themselves are taken in this thread, and only a few more than there are threads: so they may come from a
-    stream, and memory is bounded. An error, of the work or of the items, comes in its place, after all that came before
-    it. The first item is worked on here: what is one piece needs no threads, and what has to be compiled, or found out,
-    is so before they begin. All threads have ended when the iterator has, also if it is left half way.
+    The items are drawn in this thread, only a few more than there are threads: so they may come from a stream, and
+    memory is bounded. An error, of the work or of the items, is raised in its place, after all earlier results. The
+    first item is processed here: a single item needs no threads, and what has to be compiled or inferred is ready
+    before they start. All threads have ended when the iterator has, also if it is closed early.
 
     >>> list(ahead(lambda x: x * x, range(5), n_jobs=2))
     [0, 1, 4, 9, 16]
@@ -38,8 +38,8 @@ def ahead(work: Callable[[Item], Result], items: Iterable[Item], n_jobs: int | N
 
 
 def _in_threads(work: Callable[[Item], Result], first: Item, left: Iterator[Item], threads: int) -> Iterator[Result]:
-    """This thread is one of them: it works on what is not begun instead of waiting for the others. So as many threads
-    as were asked for share the cores, and none of them waits long for another."""
+    """This thread is one of them: instead of waiting for the others, it works on an item not yet started. So as many
+    threads as were requested share the cores, and none waits long for another."""
     pending: deque[_AheadTask[Item, Result]] = deque()
     failed: Exception | None = None
     pool = ThreadPoolExecutor(threads - 1, thread_name_prefix="novikoff-ahead")
@@ -51,7 +51,7 @@ def _in_threads(work: Callable[[Item], Result], first: Item, left: Iterator[Item
                     item = next(left)
                 except StopIteration:
                     break
-                except Exception as error:  # comes when those before it are used
+                except Exception as error:  # raised after the results before it
                     failed = error
                 else:
                     pending.append(_AheadTask(item, pool.submit(copy_context().run, work, item)))
@@ -66,18 +66,18 @@ def _in_threads(work: Callable[[Item], Result], first: Item, left: Iterator[Item
 
 @dataclass
 class _AheadTask(Generic[Item, Result]):
-    """An item that another thread was asked to work on, and what will come of it."""
+    """An item submitted to another thread, and its future result."""
 
     item: Item
     result: "Future[Result]"
 
     def is_done_here(self, work: Callable[[Item], Result]) -> bool:
-        """Whether no other thread had begun; then the work has been done here."""
+        """Do the work here unless another thread has started it; return whether it was done here."""
         if not self.result.cancel():
             return False
         self.result = Future()
         try:
             self.result.set_result(work(self.item))
-        except Exception as error:  # comes in its place
+        except Exception as error:  # raised in its place
             self.result.set_exception(error)
         return True

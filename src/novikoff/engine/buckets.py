@@ -1,13 +1,13 @@
-"""Words of texts, and pairs of neighbouring words, by the buckets into which their CRC-32 puts them.
+"""Words of texts, and pairs of adjacent words, hashed into buckets by their CRC-32.
 
-A word is a run of letters and digits, in lower case. A pair is two words with a blank between them. To a kernel, every
-byte beyond ASCII belongs to a word: the caller has put blanks in place of what does not.
+A word is a run of letters and digits, in lower case. A pair is two words with a blank between them. A kernel takes
+every byte beyond ASCII for part of a word: the caller has replaced those that are not by blanks.
 
-The checksum of a word, and that of the pair which it ends, grow with every byte. So texts are read once, and no word is
-copied but into `clean`, where the words of a text stand with one blank between them, and pairs stand by themselves.
+The checksums of a word, and of the pair that it ends, are updated byte by byte. So texts are read once, and words are
+copied only into `clean`, where one blank separates the words of a text, so that pairs are contiguous.
 
-A word is known by its key: its CRC-32, and whether it is a pair. Of the words in a bucket a few are kept, so that a
-table of bounded size has most of those that occur often.
+The key of a word is its CRC-32, and whether it is a pair. A few words of each bucket are kept, so that a table of
+bounded size has most of the frequent ones.
 """
 
 from typing import Any, NamedTuple
@@ -19,29 +19,28 @@ from novikoff.engine.jit import jit, part
 
 BLANK = ord(" ")
 
-# So many words of a bucket are kept: those that occur first, words before pairs. One that occurs often is among them,
-# most likely.
+# How many words of a bucket are kept: the first to occur, words before pairs. A frequent one is most likely among them.
 WORDS_KEPT = 3
 
-# The key of a pair is not below this, that of a word is; and no word has the last one.
+# Keys of words are below `PAIRS`, those of pairs are not; `NO_WORD` is no key.
 PAIRS = 2**32
 NO_WORD = 2**62
 
-# A slot has the keys of its words, and behind them, for each, the number of rows in which it occurred, times this, plus
-# the last row modulo this; all together one line of the cache.
+# A slot has the keys of its words, followed, for each, by the number of rows in which it occurred, times this, plus the
+# last row modulo this; together one cache line.
 ONE_ROW = 2**32
 LINE = 8
 
-# Up to so many numbers, sorting by comparing neighbours is fastest; more are sorted by digits of so many bits.
+# Up to `FEW` numbers, insertion sort is fastest; for more, radix sort by digits of `DIGIT` bits.
 FEW = 24
 DIGIT = 10
 
-# A byte costs Python as much as so many numbers.
+# In plain Python, a byte takes as long as this many numbers.
 BYTE = 8
 
 
 def _crc_table() -> NDArray[np.int64]:
-    """What each byte does to a CRC-32: that of zlib, whose polynomial is 0xEDB88320, with its lowest bit first."""
+    """Return the table for the CRC-32 of zlib, whose polynomial is 0xEDB88320, lowest bit first."""
     table = np.arange(256, dtype=np.int64)
     for _ in range(8):
         table = np.where(table & 1, (table >> 1) ^ 0xEDB88320, table >> 1)
@@ -49,7 +48,7 @@ def _crc_table() -> NDArray[np.int64]:
 
 
 def _letters() -> NDArray[np.int64]:
-    """What each byte is in a word: itself in lower case, or 0 where it belongs to none."""
+    """Map each byte to itself in lower case, or to 0 if it is not part of a word."""
     letters = [
         ord(chr(byte).lower()) if byte < 128 and chr(byte).isalnum() else byte & 128 and byte for byte in range(256)
     ]
@@ -62,7 +61,7 @@ ALL_ONES = 0xFFFFFFFF
 
 
 class FoundWords(NamedTuple):
-    """Occurrences of words and pairs, in order: the row, the bucket, the key, and where they stand in `clean`."""
+    """Occurrences of words and pairs, in order: the row, the bucket, the key, and the position in `clean`."""
 
     rows: NDArray[np.int32]
     buckets: NDArray[np.int32]
@@ -73,7 +72,7 @@ class FoundWords(NamedTuple):
 
 
 def room_for_words(n_bytes: int, n_rows: int) -> FoundWords:
-    """Arrays for all that texts may hold: a word has a byte at least, and one behind it, unless it ends a text."""
+    """Return arrays large enough for any texts: a word takes at least a byte, plus one unless it ends a text."""
     rows, buckets, starts, stops = (np.empty(n_bytes + n_rows, dtype=np.int32) for _ in range(4))
     keys = np.empty(n_bytes + n_rows, dtype=np.int64)
     return FoundWords(rows, buckets, keys, starts, stops, np.empty(n_bytes + n_rows, dtype=np.uint8))
@@ -81,7 +80,7 @@ def room_for_words(n_bytes: int, n_rows: int) -> FoundWords:
 
 @jit(work=lambda text, ends, n_buckets, found: BYTE * (int(ends[-1]) - int(ends[0])))
 def find_words(text: Any, ends: Any, n_buckets: Any, found: Any) -> Any:
-    """Find the words and pairs of texts, of which the i-th is text[ends[i]:ends[i + 1]]; returns how many there are."""
+    """Find the words and pairs of texts, of which the i-th is text[ends[i]:ends[i + 1]]; return how many there are."""
     count = filled = 0
     for row in range(ends.size - 1):
         start, before = filled, -1
@@ -111,11 +110,11 @@ def find_words(text: Any, ends: Any, n_buckets: Any, found: Any) -> Any:
 
 
 class Kept(NamedTuple):
-    """Some words of every bucket that has any, in the order in which they came.
+    """Some words of every bucket that has any, in order of occurrence.
 
-    Bucket b has the slot `slots[b]` - 1 (0: none so far), and the slot s belongs to the bucket `buckets[s]`. What is
-    looked at for every occurrence is one line of the cache, `lines[s]`: the keys of its words, and in which rows they
-    are. Its k-th word has `sizes[s, k]` bytes (0: there is none), in `arena` from `starts[s, k]` on.
+    Bucket b has the slot `slots[b]` - 1 (0: none so far), and the slot s belongs to the bucket `buckets[s]`. Every
+    occurrence reads one cache line, `lines[s]`: the keys of the words, and in which rows they are. The k-th word has
+    `sizes[s, k]` bytes (0: there is none), in `arena` from `starts[s, k]` on.
     """
 
     slots: NDArray[np.int32]
@@ -128,8 +127,8 @@ class Kept(NamedTuple):
 
 @part
 def give_up_a_pair(kept: Any, slot: Any) -> Any:
-    """Forget the pair of a slot that came last, and move what came after it; returns in how many rows it was, or -1 if
-    all are words."""
+    """Remove the last pair of a slot, and move the words after it; return in how many rows it was, or -1 if all are
+    words."""
     place = WORDS_KEPT - 1
     while place >= 0 and kept.lines[slot, place] < PAIRS:
         place -= 1
@@ -147,10 +146,10 @@ def give_up_a_pair(kept: Any, slot: Any) -> Any:
 
 @jit(work=lambda found, lowest, first_row, kept, n_slots, filled: 10 * BYTE * found.rows.size)
 def keep_words(found: Any, lowest: Any, first_row: Any, kept: Any, n_slots: Any, filled: Any) -> Any:
-    """Keep some words of each bucket from the `lowest` on, as many as `kept` is for. Rows count from `first_row`.
+    """Keep some words of each bucket from the `lowest` on, as many as `kept` has room for. Rows count from `first_row`.
 
-    A word takes the place of a pair if there is no other. Returns how many slots are in use, how many bytes of the
-    arena, and how many pairs of row and kept word are different: less, perhaps, than before.
+    If a bucket is full, a word replaces a pair. Returns how many slots are in use, how many bytes of the arena, and how
+    many distinct pairs of row and kept word there are: perhaps fewer than before.
     """
     different = 0
     for number in range(found.rows.size):
@@ -193,7 +192,7 @@ def keep_words(found: Any, lowest: Any, first_row: Any, kept: Any, n_slots: Any,
 
 @jit(work=lambda kept, order, into: 2 * BYTE * order.size)
 def copy_words(kept: Any, order: Any, into: Any) -> Any:
-    """Copy the words of the slots in `order`, one after another; returns how many bytes they have."""
+    """Copy the words of the slots in `order`, one after another; return how many bytes they have."""
     filled = 0
     for number in range(order.size):
         slot = order[number]
@@ -210,7 +209,7 @@ def copy_words(kept: Any, order: Any, into: Any) -> Any:
 
 @part
 def sort(values: Any, first: Any, stop: Any, scratch: Any, counts: Any) -> Any:
-    """Sort values[first:stop], which are not negative."""
+    """Sort values[first:stop], which are nonnegative."""
     if stop - first <= FEW:
         for i in range(first + 1, stop):
             value, j = values[i], i
@@ -239,8 +238,8 @@ def sort(values: Any, first: Any, stop: Any, scratch: Any, counts: Any) -> Any:
 
 
 class Features(NamedTuple):
-    """The features of words: those from `firsts[b]` to `firsts[b + 1]` are of bucket b. Each is of the word with the
-    key in `keys`."""
+    """The features of words: those from `firsts[b]` to `firsts[b + 1]` belong to bucket b; `keys` has their words'
+    keys."""
 
     firsts: NDArray[np.int32]
     keys: NDArray[np.int64]
@@ -250,9 +249,9 @@ class Features(NamedTuple):
 def features_of(
     found: Any, features: Any, into_rows: Any, into_features: Any, times: Any, scratch: Any, counts: Any
 ) -> Any:
-    """The features of every row, each once and in order, and how many times it stands there.
+    """Find the features of every row, each once and in order, and how often each occurs.
 
-    Rows ascend. Returns how many features there are in all, and how many occurrences are of none.
+    Rows ascend. Returns how many features there are in all, and how many occurrences have no feature.
     """
     filled = strange = number = 0
     rows = found.rows

@@ -1,4 +1,4 @@
-"""The perceptron's hot loop on label sequences: Viterbi guesses, and a mistake is corrected."""
+"""The perceptron's hot loop on label sequences: predict by Viterbi, and correct every mistake."""
 
 from typing import NamedTuple
 
@@ -11,14 +11,14 @@ from novikoff.engine.viterbi import best_path, searched, second_path
 
 
 class Drift(NamedTuple):
-    """From which the average of the weights follows: a number for every place in their pool, and for every link."""
+    """What the average of the weights is computed from: a number for every place in their pool, and for every link."""
 
     emissions: NDArray[np.float64]
     links: NDArray[np.float64]
 
 
 class Demand(NamedTuple):
-    """By how much a sequence must win: by `cost` for every label that differs, or by the `lead` times `longest[0]`.
+    """The margin by which a sequence must win: `cost` for every label that differs, or the `lead` times `longest[0]`.
 
     `longest` has the largest squared length of a difference so far: as computed, and with a bound on its rounding.
     """
@@ -36,10 +36,9 @@ def _learned(X, starts, gold, order, demand, examples, weights, *_):
 def sequence_epoch(X, starts, gold, order, demand, examples, weights, drift, scratch, at, narrow):
     """Visit sequences in order; on a mistake add the features of the gold labels, subtract those of the guess.
 
-    With a lead, a sequence that is right is compared with the second best, and learned, too, unless it is ahead by
-    enough: `narrow` says of which updates that was the reason, and `at` has their steps. Returns how many updates there
-    were, how many labels were wrong, and how many sequences were visited: all, unless the pool of weights needs more
-    room.
+    With a lead, a correct sequence is compared with the second best, and added, too, unless it is ahead by enough:
+    `narrow` marks the updates with that reason, and `at` has the steps of all. Returns how many updates there were, how
+    many labels were wrong, and how many sequences were visited: all, unless the pool of weights needs more room.
     """
     made = wrong = 0
     path, longest = scratch.path, demand.longest
@@ -66,9 +65,9 @@ def sequence_epoch(X, starts, gold, order, demand, examples, weights, drift, scr
 
 @part
 def _ahead(X, first, last, gold, path, weights, drift, opens):
-    """<w, d>, where d = features of the gold labels - features of the path.
+    """Return <w, d>, where d = features of the gold labels - features of the path.
 
-    If it `opens` places, all weights of d have one then; if there is no room for them, the result is NaN.
+    If it `opens` places, every weight of d gets one; without room for them, the result is NaN.
     """
     table, emissions = weights.links.table, weights.emissions
     blocks, labels, values = emissions.blocks, emissions.labels, emissions.values
@@ -143,7 +142,7 @@ def _add_difference(X, first, last, gold, path, weights, age, drift, ahead, long
 
 @part
 def _keep_up(links, a, b, old):
-    """Let what spares looking at all links follow that of label b after label a, which has changed."""
+    """Update the bounds that save scanning all links, after that of label b after label a has changed."""
     table, most = links.table, links.most
     if table[a, b] >= most[b]:
         most[b] = table[a, b]

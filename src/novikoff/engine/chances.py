@@ -1,20 +1,20 @@
-"""How large a chance can be, from counts: bounds that fail with probability `doubt` at most.
+"""Upper bounds on a probability, from counts; they fail with probability `doubt` at most.
 
-Nothing here knows what was counted. Who uses a bound says which rows were independent of what. Derivations are in
-docs/how-to/new_rows.md.
+Nothing here knows what was counted: the caller of a bound states which rows were independent of what. Derivations are
+in docs/how-to/new_rows.md.
 """
 
 import math
 from collections.abc import Callable
 
-# Floats are rounded a little here and there; a bound is raised by far more than that.
+# A bound is raised by far more than rounding can change it.
 ROUNDING = 1e-9
 
 
 def clopper_pearson(errors: int, n: int, confidence: float = 0.95) -> tuple[float, float]:
-    """The interval of Clopper and Pearson (1934) for the chance of an error, after `errors` in n independent trials.
+    """Return Clopper and Pearson's interval (1934) for the error probability, after `errors` in n independent trials.
 
-    Each end is missed with probability (1 - confidence)/2 at most, whatever the chance is.
+    Each end is missed with probability (1 - confidence)/2 at most, for any error probability.
 
     >>> lower, upper = clopper_pearson(0, 100)
     >>> lower, round(upper, 4)
@@ -31,7 +31,7 @@ def clopper_pearson(errors: int, n: int, confidence: float = 0.95) -> tuple[floa
 
 
 def binomial_chance_at_most(errors: int, n: int, doubt: float) -> float:
-    """The upper end alone: the chance of an error, after `errors` in n independent trials; 1 after none.
+    """Return only the upper end, after `errors` in n independent trials; 1 if n is 0.
 
     >>> round(binomial_chance_at_most(0, 149, 0.05), 4), binomial_chance_at_most(0, 0, 0.05)
     (0.0199, 1.0)
@@ -44,7 +44,7 @@ def binomial_chance_at_most(errors: int, n: int, doubt: float) -> float:
 
 
 def trials_needed(chance: float, doubt: float) -> int:
-    """The fewest trials, all without an error, that prove so small a chance: ln(doubt)/ln(1 - chance), rounded up.
+    """Return the fewest trials without an error that prove this bound: ln(doubt)/ln(1 - chance), rounded up.
 
     >>> trials_needed(0.02, 0.05), trials_needed(0.01, 0.05)
     (149, 299)
@@ -54,11 +54,11 @@ def trials_needed(chance: float, doubt: float) -> int:
 
 
 def mean_chance_at_most(errors: float, n: float, doubt: float) -> float:
-    """The mean of n chances, if each was settled before its trial, perhaps by the trials before; `errors` came true.
+    """Bound the mean of n probabilities, each fixed before its trial, perhaps by earlier trials; `errors` occurred.
 
     For 0 < c <= 1 the product of (1 - c)^[error]/(1 - c p) over the trials has the mean 1, and so has any mixture over
     c. As log(1 - c p) is concave in p, it is at least (1 - c)^errors/(1 - c mean)^n, which by Markov's inequality is
-    1/doubt or more with probability `doubt` at most. A binomial tail would not do: the chances are chosen on the way.
+    1/doubt or more with probability `doubt` at most. A binomial tail is not valid: p may depend on earlier trials.
 
     >>> round(mean_chance_at_most(0, 100, 0.05), 4), round(mean_chance_at_most(30, 1000, 0.05), 4)
     (0.0412, 0.0488)
@@ -69,7 +69,7 @@ def mean_chance_at_most(errors: float, n: float, doubt: float) -> float:
     bets = [0.5**power for power in range(1 + math.ceil(-math.log2(slowest)))]
 
     def gain(mean: float) -> float:
-        """The logarithm of the mixture."""
+        """Return the logarithm of the mixture."""
         logs = [_log_won(bet, errors, n, mean) for bet in bets]
         largest = max(logs)
         if not math.isfinite(largest):
@@ -86,10 +86,10 @@ def _log_won(bet: float, errors: float, n: float, mean: float) -> float:
 
 
 def compressed_chance_at_most(n: int, kept: int, errors: int, doubt: float) -> float:
-    """The chance that a rule errs which `kept` of n independent rows determine, with `errors` on the others.
+    """Bound the error probability of a rule that `kept` of n independent rows determine, with `errors` on the others.
 
     For fixed places of the kept rows the others are fresh trials of the rule. There are C(n, k) choices of places, and
-    k gets the share 1/((k + 1)(k + 2)) of the doubt; these add up to 1. The binomial tail is bounded by Chernoff's
+    k gets the fraction 1/((k + 1)(k + 2)) of the doubt; these add up to 1. The binomial tail is bounded by Chernoff's
     exp(-N kl(errors/N, chance)) with N = n - k, which is exact without errors. See Littlestone and Warmuth (1986),
     Floyd and Warmuth (1995).
 
@@ -113,7 +113,7 @@ def compressed_chance_at_most(n: int, kept: int, errors: int, doubt: float) -> f
 
 
 def _first_at_least(rising: Callable[[float], float], level: float, start: float) -> float:
-    """The first number from `start` to 1 at which a rising function reaches a level, or a little more; 1 if none."""
+    """Return the first number from `start` to 1 where an increasing function reaches a level, rounded up; 1 if none."""
     low, high = start, 1.0
     if not rising(high) >= level:
         return 1.0
@@ -124,11 +124,11 @@ def _first_at_least(rising: Callable[[float], float], level: float, start: float
 
 
 def raised(chance: float) -> float:
-    """A chance, and a little more."""
+    """Return a probability, raised to cover rounding."""
     return min(1.0, chance * (1.0 + ROUNDING))
 
 
 def check_confidence(confidence: float) -> None:
-    """Say what a confidence may be."""
+    """Raise an error unless the confidence is valid."""
     if not 0.0 < confidence < 1.0:
         raise ValueError(f"confidence={confidence!r} must be a number between 0 and 1, such as 0.95")

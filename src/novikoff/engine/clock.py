@@ -1,7 +1,7 @@
-"""The clock that limits of time go by: it stands still while kernels are compiled, which happens once on a machine.
+"""The clock for time limits: it is paused while kernels are compiled, which happens once on a machine.
 
-Who wants to know when that happens is among the `watchers`. Where there are none, a terminal or a notebook shows it. A
-`Clock` is what a search is given: it knows how much of a limit is left.
+The `watchers` are notified of compilation. If there are none, it is announced in a terminal or a notebook. A `Clock` is
+passed to a search: it knows how much of a time limit is left.
 """
 
 import contextlib
@@ -14,7 +14,7 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
-# Called with the name of a kernel when the compiler begins to work on it; a kernel on disk needs no compiler.
+# Called with the name of a kernel when its compilation starts; a cached kernel needs none.
 watchers: list[Callable[[str], None]] = []
 
 _stood = 0.0
@@ -23,7 +23,7 @@ _inside = threading.local()
 
 
 def announce(kernel: str) -> None:
-    """One line on stderr while the compiler works, with a count that moves."""
+    """Show a line on stderr during compilation, with a running count."""
     global _announced
     if getattr(sys.stderr, "isatty", bool)() or "ipykernel" in sys.modules:
         _announced += 1
@@ -33,20 +33,20 @@ def announce(kernel: str) -> None:
 
 
 def wipe_announcement() -> None:
-    """Take the line away, and go on counting from there."""
+    """Erase the line, but keep the count."""
     if _announced and sys.stderr is not None:
         sys.stderr.write("\r" + " " * 48 + "\r")
         sys.stderr.flush()
 
 
 def now() -> float:
-    """Seconds since some moment, without those that it took to compile kernels."""
+    """Return seconds since a fixed moment, without the time spent on compilation."""
     return time.monotonic() - _stood
 
 
 @contextlib.contextmanager
 def paused() -> Iterator[None]:
-    """The clock stops here, and goes on afterwards."""
+    """Pause the clock in a block."""
     global _stood
     if getattr(_inside, "already", False):
         yield
@@ -64,17 +64,15 @@ class OutOfTimeError(Exception):
 
 
 def check_time_limit(time_limit: float | None) -> None:
-    """Refuse what is no limit."""
+    """Raise an error unless the time limit is valid."""
     if time_limit is not None and not time_limit > 0:
         raise ValueError(f"time_limit={time_limit!r} must be a positive number of seconds, or None")
 
 
 class Clock:
-    """A time limit in seconds that starts now; without one it is never over. Compiling does not count.
+    """A time limit in seconds that starts now; without one it is never over. Compilation does not count.
 
-    Whoever tests a limit passes `now`.
-
-    Whoever waits may pass `told`, which is called with what is being done.
+    Tests pass their own `now`. `told` is called with a description of what is being done.
 
     >>> ticks = iter(range(10))
     >>> clock = Clock(2, now=lambda: next(ticks))
@@ -95,23 +93,23 @@ class Clock:
         return self.now() > self._end
 
     def through(self, items: Iterable[T]) -> Iterator[T]:
-        """The items one by one; OutOfTimeError instead of the next one when it is over."""
+        """Yield the items one by one; raise OutOfTimeError instead of the next one when it is over."""
         for item in items:
             if self.is_over():
                 raise OutOfTimeError
             yield item
 
     def within(self, seconds: float) -> "Clock":
-        """A clock for a part of the work: over after so many seconds, or when this one is."""
+        """Return a clock for part of the work: over after `seconds`, or when this one is."""
         return Clock(min(self.left(), seconds), self.now, self.told)
 
     def tell(self, what: str) -> None:
-        """Say what is being done."""
+        """Report what is being done."""
         if self.told is not None:
             self.told(what)
 
     def left(self) -> float:
-        """The seconds that are left: 0 when it is over, infinite without a limit."""
+        """Return the seconds that are left: 0 when it is over, infinite without a limit."""
         return max(self._end - self.now(), 0)
 
 

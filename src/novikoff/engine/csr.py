@@ -1,8 +1,7 @@
-"""SciPy's sparse matrices as one kind: compressed rows, columns in ascending order, every entry once.
+"""SciPy's sparse matrices in canonical CSR: columns in ascending order, no duplicate entries.
 
-A matrix may name an entry several times, and its value is then the sum. SciPy adds up in the order in which the parts
-are stored, and rounds on the way; another program that adds up otherwise sees another matrix. Here the value of a
-repeated entry is the correctly rounded sum, in any order.
+A matrix may store duplicates of an entry, whose value is then their sum. SciPy adds them up in the order of storage,
+with rounding at each step, so the value depends on that order. Here it is the correctly rounded sum.
 """
 
 import math
@@ -14,7 +13,7 @@ from numpy.typing import NDArray
 
 
 def as_csr(X: Any) -> Any:
-    """A sparse matrix or array in compressed rows, without adding anything up."""
+    """Return a sparse matrix or array in CSR format, without summing duplicates."""
     if X.format == "csr":
         return X
     if X.format not in ("coo", "bsr"):
@@ -30,10 +29,10 @@ def as_csr(X: Any) -> Any:
 
 
 def without_repeats(csr: Any) -> Any:
-    """The same CSR matrix with ascending columns and every entry once, its value the correctly rounded sum.
+    """Return the same CSR matrix with ascending columns and every entry once, its value the correctly rounded sum.
 
-    One that is like that already is returned as it is, and no other is changed. Sums are float64, also if the parts
-    were, so that they do not depend on the precision in which these were stored.
+    A matrix that is like that already is returned as it is; no input is changed. Sums are float64 whatever the type of
+    the parts, so that they do not depend on its precision.
 
     >>> from scipy.sparse import csr_array
     >>> without_repeats(csr_array(([1e16, 1.0, -1e16], [0, 0, 0], [0, 3]), shape=(1, 2))).toarray().tolist()
@@ -44,7 +43,7 @@ def without_repeats(csr: Any) -> Any:
         return csr
     csr = csr.copy()
     if csr.data.dtype.kind not in "iuf":
-        csr.sum_duplicates()  # of booleans, which have no sum; others are refused elsewhere
+        csr.sum_duplicates()  # booleans, which have no sum; other types are rejected elsewhere
         return csr
     csr.sort_indices()
     n_entries = int(csr.indptr[-1])
@@ -63,14 +62,14 @@ def without_repeats(csr: Any) -> Any:
 
 
 def check_structure(csr: Any) -> None:
-    """Refuse arrays that are no matrix, before any loop walks along them."""
+    """Raise an error if the arrays are not a valid matrix, before any loop uses them."""
     n_rows, n_columns = csr.shape
     indptr, indices = csr.indptr, csr.indices
     stored = min(len(indices), len(csr.data))
     if len(indptr) != n_rows + 1 or indptr[0] != 0 or indptr[-1] > stored or np.any(indptr[1:] < indptr[:-1]):
         raise ValueError("X is a broken CSR matrix: its indptr does not ascend from 0 to the number of entries")
     if indices.dtype.kind == "i" and indices.flags.c_contiguous:
-        indices = indices.view(f"u{indices.itemsize}")  # a negative index is a huge one: one look at them is enough
+        indices = indices.view(f"u{indices.itemsize}")  # a negative index is a huge one: one check is enough
     if len(indices) and not 0 <= int(indices.max()) < n_columns:
         raise ValueError(f"X is a broken CSR matrix: a column index lies outside its {n_columns} columns")
 
@@ -78,7 +77,7 @@ def check_structure(csr: Any) -> None:
 def _summed(
     data: NDArray[Any], starts: NDArray[np.int64], rows: NDArray[np.int64], columns: NDArray[Any]
 ) -> NDArray[np.float64]:
-    """The sum of each part of the data, from one start to the next."""
+    """Return the sum of each part of the data, from one start to the next."""
     sizes = np.diff(starts, append=len(data))
     sums = data[starts].astype(np.float64)
     repeated = np.flatnonzero(sizes > 1)
@@ -86,7 +85,7 @@ def _summed(
     with np.errstate(invalid="ignore", over="ignore"):
         largest = float(np.abs(parts.astype(np.float64)).max()) * int(sizes.max())
     if largest < 2.0**53 and np.array_equal(parts, np.rint(parts)):
-        sums[repeated] = np.add.reduceat(data.astype(np.float64), starts)[repeated]  # whole numbers: nothing to round
+        sums[repeated] = np.add.reduceat(data.astype(np.float64), starts)[repeated]  # integers: nothing to round
         return sums
     for place in repeated.tolist():
         start = int(starts[place])
@@ -101,12 +100,12 @@ def _summed(
 
 
 def _rounded_sum(values: list[float] | list[int]) -> float | None:
-    """The sum, rounded once; NaN and infinities as they come; None if finite numbers have a sum that overflows."""
+    """Return the sum, rounded once; NaN and infinities propagate; None if the sum of finite numbers overflows."""
     if not all(map(math.isfinite, values)):
         return float(sum(values))
     try:
         return math.fsum(values) if isinstance(values[0], float) else float(sum(values))
-    except OverflowError:  # some partial sum: perhaps not the whole
+    except OverflowError:  # of a partial sum: perhaps not of the whole
         try:
             return float(sum(map(Fraction, values)))
         except OverflowError:

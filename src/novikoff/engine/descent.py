@@ -1,4 +1,4 @@
-"""Coordinate descent on the multipliers of the hard-margin problem, another way to the shortest vector in a hull.
+"""Coordinate descent on the multipliers of the hard-margin problem: also finds the shortest vector in a hull.
 
 A step costs O(entries of a row), so it is for points that are too many or too wide for `engine/hull.py`.
 """
@@ -17,7 +17,7 @@ Numbers = NDArray[np.int64]
 
 @jit
 def squared_lengths(X: Any, constant: float, squares: Floats) -> None:
-    """<z, z> for every point."""
+    """Fill `squares` with <z, z> for every point."""
     for i in range(squares.size):
         squares[i] = squares_in_column_order(X, np.uint64(i)) + constant * constant
 
@@ -26,10 +26,10 @@ def squared_lengths(X: Any, constant: float, squares: Floats) -> None:
 def descend(
     X: Any, signs: NDArray[np.int8], constant: float, squares: Floats, order: Numbers, alpha: Floats, w: Floats
 ) -> tuple[float, float]:
-    """One epoch of coordinate descent on min ||w||^2 / 2 with <z, w> >= 1 for every point; w = sum of alpha z.
+    """Run one epoch of coordinate descent on min ||w||^2 / 2 with <z, w> >= 1 for every point; w = sum of alpha z.
 
-    Every step makes one point's product exactly 1, or its multiplier 0. Returns the largest shortfall 1 - <z, w> that
-    a step met, and the largest excess of a point that still had a multiplier.
+    Every step makes one point's product exactly 1, or its multiplier 0. Returns the largest shortfall 1 - <z, w> found
+    in a step, and the largest excess of a point with a positive multiplier.
     """
     bias = w.size - 1
     shortfall, excess = 0.0, 0.0
@@ -60,10 +60,10 @@ def descend(
 def descend_against_rivals(
     X: Any, labels: Numbers, constant: float, squares: Floats, order: Numbers, alpha: Floats, W: Floats
 ) -> tuple[float, float]:
-    """As `descend`, for rows against every other class: x in the place of its own, -x in that of the rival.
+    """As `descend`, for rows against every rival class: x in the block of its own class, -x in that of the rival.
 
-    `alpha` has a line a row, and W a line a class; `squares` are the squared lengths of the rows. All points of a row
-    share its products with W, so a row is read once for all its rivals.
+    `alpha` has one line per row, and W one per class; `squares` are the squared lengths of the rows. All points of a
+    row share its products with W, so a row is read once for all its rivals.
     """
     n_classes, bias = W.shape[0], W.shape[1] - 1
     scores, amounts = np.empty(n_classes), np.empty(n_classes)

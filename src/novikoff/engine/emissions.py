@@ -1,12 +1,12 @@
 """The tokens of a sequence and the weights of their features: the scores of labels, and access to entries.
 
-*The pool* has the weights of features by label, only of those pairs that a mistake has touched: most features are rare,
-and most labels never meet most features. So a feature has a block of the pool, with its labels and their weights side
-by side, in the order in which mistakes met them; a feature that no mistake has touched has no block. A block that is
-full moves to one twice as long, and its place is used again. Long ones are rows: a weight for every label, in their
-order, which is looked up and added up fastest.
+*The pool* has the weights of features by label, only of those pairs that a mistake has updated: most features are rare,
+and most pairs never occur. So a feature has a block of the pool, with its labels and their weights side by side, in the
+order of their first updates; a feature that no mistake has updated has no block. A full block moves to one twice as
+long, and its place is reused. Long ones are rows: a weight for every label, in their order, which is fastest to look up
+and add up.
 
-Whatever is not there has the weight 0, so the score of a label is the same sum, in column order, wherever weights lie.
+A weight without a place is 0, so the score of a label is the same sum, in column order, wherever weights are stored.
 """
 
 from typing import Any, NamedTuple
@@ -16,24 +16,24 @@ from numpy.typing import NDArray
 
 from novikoff.engine.jit import part
 
-# Labels are numbered by 16 bits, places in the pool by 32; transitions between more labels would not fit anywhere.
+# Labels are numbered by 16 bits, places in the pool by 32; transitions between more labels would not fit into memory.
 MOST_LABELS = 1 << 16
 MOST_PLACES = (1 << 32) - 1
 
 SHORTEST_BLOCK = 2
-# A block is a row from a sixth of all labels on: adding up a row is about as much quicker.
+# A block is a row from a sixth of all labels on: adding up a row is about six times faster.
 ROW = 6
 FIRST_POOL = 1 << 10
-# How many features are looked at together where all are.
+# How many features are processed at a time.
 AT_ONCE = 1 << 14
 
 
 class Emissions(NamedTuple):
     """The weights of features by label, in a pool.
 
-    `blocks` has, for every feature, where its block begins, and how many weights are in it. `free[0]` is the end of the
-    pool's used part; `free[c]` is 1 + the place of a block of 2^c weights that has become free (0: there is none), and
-    the first two labels of such a block say where the next one is. Weights of free and unused places are 0.
+    `blocks` has, for every feature, the start of its block, and how many weights are in it. `free[0]` is the end of the
+    used part of the pool; `free[c]` is 1 + the place of a free block of 2^c weights (0: there is none), and the first
+    two labels of such a block encode the place of the next. Weights of free and unused places are 0.
     """
 
     blocks: NDArray[np.uint32]
@@ -43,7 +43,7 @@ class Emissions(NamedTuple):
 
     @classmethod
     def none(cls, n_features: int, room: int = FIRST_POOL) -> "Emissions":
-        """No feature has a weight yet; there is room for so many."""
+        """Return an empty pool, with this much room."""
         blocks, free = np.zeros((n_features, 2), dtype=np.uint32), np.zeros(18, dtype=np.int64)
         return cls(blocks, np.zeros(room, dtype=np.uint16), np.zeros(room), free)
 
@@ -51,7 +51,7 @@ class Emissions(NamedTuple):
     def of_entries(
         cls, n_labels: int, counts: NDArray[Any], labels: NDArray[Any], values: NDArray[np.float64]
     ) -> "Emissions":
-        """The pool of these weights: so many of each feature, one feature after the other."""
+        """Return the pool of these weights: `counts` of each feature, one feature after the other."""
         counts = counts.astype(np.int64)
         capacities = _capacities(counts, n_labels)
         is_row = (counts > 0) & (capacities == n_labels)
@@ -75,29 +75,29 @@ class Emissions(NamedTuple):
 
     @classmethod
     def of_table(cls, table: NDArray[np.float64]) -> "Emissions":
-        """The pool of a table of features x labels."""
+        """Return the pool of a table of features x labels."""
         features, labels = np.nonzero(table)
         counts = np.bincount(features, minlength=len(table))
         return cls.of_entries(table.shape[1], counts, labels, table[features, labels])
 
     @property
     def used(self) -> NDArray[np.float64]:
-        """The part of the pool that has weights in it, and zeros."""
+        """The used part of the pool: weights, and zeros."""
         return self.values[: self.free[0]]
 
     def entries(self) -> tuple[NDArray[np.int32], NDArray[np.uint16], NDArray[np.float64]]:
-        """Features, labels and weights that are not 0, by feature and label."""
+        """Return the nonzero weights with their features and labels, by feature and label."""
         features, places = self.places(self.values != 0.0)
         return features, self.labels[places], self.values[places]
 
     def places(self, wanted: NDArray[np.bool_]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        """The wanted places of the pool with their features, by feature and label."""
+        """Return the wanted places of the pool with their features, by feature and label."""
         parts = [self._places(first, wanted) for first in range(0, max(len(self.blocks), 1), AT_ONCE)]
         features, places = (np.concatenate(part) for part in zip(*parts, strict=True))
         return features, places
 
     def _places(self, first: int, wanted: NDArray[np.bool_]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        """The same of some features: all of them at once would take much more memory."""
+        """Return the same for some features: all of them at once would take much more memory."""
         blocks = self.blocks[first : first + AT_ONCE].astype(np.int64)
         ends = np.cumsum(blocks[:, 1])
         features = np.repeat(np.arange(first, first + len(blocks), dtype=np.int32), blocks[:, 1])
@@ -106,12 +106,12 @@ class Emissions(NamedTuple):
         features, places = features[stay], places[stay]
         keys = (features.astype(np.int64) << 16) | self.labels[places]
         if np.any(keys[1:] < keys[:-1]):
-            order = np.argsort(keys, kind="stable")  # nearly in order already, which this kind of sorting makes use of
+            order = np.argsort(keys, kind="stable")  # nearly sorted already, which a stable sort exploits
             features, places = features[order], places[order]
         return features, places
 
     def table(self, n_labels: int) -> NDArray[np.float64]:
-        """All weights as a table of features x labels; for few of them, and to look at."""
+        """Return all weights as a table of features x labels; for few of them, or for inspection."""
         table = np.zeros((len(self.blocks), n_labels))
         features, labels, values = self.entries()
         table[features, labels] = values
@@ -121,17 +121,17 @@ class Emissions(NamedTuple):
         return Emissions(self.blocks.copy(), self.labels.copy(), self.values.copy(), self.free.copy())
 
     def longer(self) -> "Emissions":
-        """The same weights with twice the room."""
+        """Return the same weights with twice the room."""
         return self._replace(labels=twice_as_long(self.labels), values=twice_as_long(self.values))
 
     def with_room(self, room: int) -> "Emissions":
-        """The same weights with room for so many."""
+        """Return the same weights with this much room."""
         size = max(room, self.values.size)
         return self._replace(labels=_padded(self.labels, size), values=_padded(self.values, size))
 
 
 def twice_as_long(pool: NDArray[Any]) -> NDArray[Any]:
-    """A pool with zeros behind it: memory that is not touched before it is used."""
+    """Return a pool padded with zeros, in memory that is not touched before it is used."""
     if pool.size >= MOST_PLACES:
         raise MemoryError(f"{pool.size:,} weights are all that a chain can hold")
     return _padded(pool, min(2 * pool.size, MOST_PLACES))
@@ -144,7 +144,7 @@ def _padded(pool: NDArray[Any], size: int) -> NDArray[Any]:
 
 
 def _capacities(sizes: NDArray[np.int64], n_labels: int) -> NDArray[np.int64]:
-    """The lengths of blocks of these sizes."""
+    """Return the lengths of blocks of these sizes."""
     bits = np.ceil(np.log2(np.maximum(sizes, SHORTEST_BLOCK))).astype(np.int64)
     capacities = np.where((ROW << bits) < n_labels, 1 << bits, n_labels)
     return np.where(sizes > 0, capacities, 0)
@@ -155,7 +155,7 @@ def _capacities(sizes: NDArray[np.int64], n_labels: int) -> NDArray[np.int64]:
 
 @part
 def place_of(blocks, labels, column, label, n_labels):
-    """Where the weight of a feature and a label is; -1 if it has none."""
+    """Return the place of the weight of a feature and a label; -1 if it has none."""
     begin, size = np.int64(blocks[column, 0]), np.int64(blocks[column, 1])
     if size == n_labels:
         return begin + label
@@ -167,7 +167,7 @@ def place_of(blocks, labels, column, label, n_labels):
 
 @part
 def open_place(emissions, drift, column, label, n_labels):
-    """Where the weight of a feature and a label is, or is to be; -1 if the pool has no room for it."""
+    """Return the place of the weight of a feature and a label, opening one if needed; -1 if the pool has no room."""
     place = place_of(emissions.blocks, emissions.labels, column, label, n_labels)
     if place >= 0:
         return place
@@ -185,7 +185,7 @@ def open_place(emissions, drift, column, label, n_labels):
 
 @part
 def _capacity(size, n_labels):
-    """The length of a block that has so many weights."""
+    """Return the length of a block with this many weights."""
     if size == 0:
         return np.int64(0)
     capacity = np.int64(SHORTEST_BLOCK)
@@ -196,7 +196,7 @@ def _capacity(size, n_labels):
 
 @part
 def _move(emissions, drift, column, size, n_labels):
-    """Move a feature's weights to a block with room for one more; whether there is one."""
+    """Move a feature's weights to a block with room for one more; return whether there is one."""
     labels, values, free = emissions.labels, emissions.values, emissions.free
     old, capacity = np.int64(emissions.blocks[column, 0]), _capacity(size + 1, n_labels)
     new = _take(emissions, capacity, n_labels)
@@ -222,7 +222,7 @@ def _move(emissions, drift, column, size, n_labels):
 
 @part
 def _take(emissions, capacity, n_labels):
-    """A block of this length, one that has become free or the next one of the pool; -1 if there is no room."""
+    """Return a block of this length, a free one or the next of the pool; -1 if there is no room."""
     labels, free = emissions.labels, emissions.free
     kind = _kind(capacity)
     if capacity != n_labels and free[kind] > 0:
@@ -238,7 +238,7 @@ def _take(emissions, capacity, n_labels):
 
 @part
 def _kind(capacity):
-    """The power of two that a length is."""
+    """Return the base-2 logarithm of a length."""
     kind = 0
     while (1 << kind) < capacity:
         kind += 1
@@ -250,7 +250,7 @@ def _kind(capacity):
 
 @part
 def score_tokens(X, first, last, emissions, scores):
-    """The scores of all labels at the tokens from `first` to `last`, from features alone: sums in column order."""
+    """Score all labels at the tokens from `first` to `last`, from features alone: sums in column order."""
     blocks, labels, values = emissions.blocks, emissions.labels, emissions.values
     n_labels = np.uint64(scores.shape[1])
     for place in range(last - first):

@@ -1,10 +1,10 @@
-"""The kernel perceptron's hot loops: a block of examples, one after the other, when all their products are known.
+"""The kernel perceptron's hot loops: a block of examples, one after the other, given all their kernel values.
 
 A block's scores under the weights before it, and the kernel matrix of the block with itself, are all that the online
 algorithm needs: on a mistake, one row of that matrix corrects the scores of later examples. A loop stops where a
 score is so close to zero that rounding could have decided its sign; its exact value is computed elsewhere.
 
-All arrays have one row a class and one column an example.
+All arrays have one row per class and one column per example.
 """
 
 from typing import Any, NamedTuple
@@ -25,10 +25,10 @@ DONE, DOUBT, RULED_OUT, FULL = 0, 1, 2, 3
 
 
 class Pass(NamedTuple):
-    """What is known of a block beforehand: the rule for ties, by how much each example must be right so as not to be
-    added (zeros, or the lead times R^2 so far), how much a score of each class may be off, and the margin to rule out
-    (0: none) against ||w||^2 + slack. On a budget, `is_new` marks the examples that would be new support rows, and
-    `room[0]` is how many more of them there may be; without one, none is marked."""
+    """What is known of a block beforehand: the rule for ties, the threshold at or below which an example is added
+    (zeros, or the lead times R^2 so far), a bound on the rounding error of each class's scores, and the margin to rule
+    out (0: none) against ||w||^2 + slack. With a budget, `is_new` marks the examples that would be new support rows,
+    and `room[0]` is how many more of them are allowed; without one, none is marked."""
 
     ties_are_mistakes: bool
     thresholds: Floats
@@ -43,13 +43,13 @@ class Pass(NamedTuple):
 
 
 def _width(X: Any) -> float:
-    """How many numbers a row has, on average."""
+    """Return how many numbers a row has, on average."""
     return X.data.size / max(1, X.indptr.size - 1) if hasattr(X, "indptr") else X.shape[1]
 
 
 @jit(work=lambda left, right, w, products: products.size * _width(left))
 def fill_products(left: Any, right: Any, w: Floats, products: Floats) -> None:
-    """The product of every left row with every right row; `w` is room for one row, all zeros."""
+    """Compute the product of every left row with every right row; `w` is scratch for one row, all zeros."""
     for k in range(products.shape[1]):
         load(right, np.uint64(k), w)
         for i in range(products.shape[0]):
@@ -59,7 +59,7 @@ def fill_products(left: Any, right: Any, w: Floats, products: Floats) -> None:
 
 @jit(work=lambda left, right, distances: distances.size * _width(left))
 def fill_distances(left: Any, right: Any, distances: Floats) -> None:
-    """The Manhattan distance of every left row to every right row."""
+    """Compute the Manhattan distance of every left row to every right row."""
     for k in range(distances.shape[1]):
         for i in range(distances.shape[0]):
             distances[i, k] = distance(left, np.uint64(i), right, np.uint64(k))
@@ -90,13 +90,12 @@ def visit_block(
     added: Floats,
     narrow: Truths,
 ) -> tuple[int, int]:
-    """Visit the examples from `start` on, every class for itself; on a mistake, add the example y times.
+    """Visit the examples from `start` on, every class separately; on a mistake, add the example y times.
 
     A label y is a sign, times the weight of the example's class if classes have weights. `scores` are those under the
     weights so far, and are kept up to date; `squares` is ||w||^2, which an update changes by 2 y s + y^2 K(x, x);
-    `added` receives the y of every update, `narrow` whether it was right. `certain` says that the scores of the first
-    example are beyond doubt. Returns the example at which it stopped, and why: before one that finds the budget full,
-    for example."""
+    `added` receives the y of every update, `narrow` whether it was right. `certain` means that the scores of the first
+    example are exact. Returns the example at which it stopped, and why: with a full budget, before one to add."""
     for i in range(start, labels.shape[1]):
         if i > start or not certain:
             for c in range(labels.shape[0]):
@@ -144,11 +143,11 @@ def fill_votes(
     votes: Floats,
     unsure: Any,
 ) -> None:
-    """Let the zero function, and then the function after each mistake, vote on a block as often as it lived.
+    """Let the zero function, and then the function after each mistake, vote on a block, weighted by its lifetime.
 
     The k-th mistake changes the score of every example by one row of `products`, `signs[k]` times; `scores` and
-    `sizes`, which adds up absolute values, are zeros to begin with. A score that could be off by as much as it is makes
-    its row `unsure`.
+    `sizes`, which adds up absolute values, are zeros initially. A score whose error bound reaches its absolute value
+    makes its row `unsure`.
     """
     weight = 0.0
     for i in range(votes.size):

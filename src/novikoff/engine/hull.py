@@ -1,13 +1,13 @@
 """The hot loops behind the margin: the shortest vector in the convex hull of points.
 
-`settle` is an active-set method (Lawson and Hanson's nonnegative least squares, which is Wolfe's minimum-norm point in
-other words): finite and exact up to rounding, for a working set of a few thousand points. For points that are too many
-or too wide for a factorisation there is `engine/descent.py`.
+`settle` is an active-set method (Lawson and Hanson's nonnegative least squares, equivalent to Wolfe's minimum-norm
+point): finite and exact up to rounding, for a working set of a few thousand points. For points that are too many or too
+wide for a factorisation there is `engine/descent.py`.
 
-For few points the active-set method is NumPy's, so that a small question needs no compiler; for many, in more than
+For few points the active-set method runs in NumPy, so that a small problem needs no compiler; for many, in more than
 `SMALL` dimensions, its loops are compiled; between these, they are used if Numba's cache has them. Compiled loops avoid
-the threads of BLAS, which wait for each other at every short product, and on a machine that has other work to do take a
-hundred times as long as the product.
+the threads of BLAS, which synchronise at every short product, and on a busy machine take a hundred times as long as the
+product.
 """
 
 import math
@@ -24,18 +24,18 @@ Numbers = NDArray[np.int64]
 
 ROUNDING = 2.0**-52
 
-# How many rows are looked at between two looks at all of them, and how good the best of them must still be, compared
-# with the best that was taken: measured, both matter little.
+# How many candidate rows there are between two scans of all rows, and how good the best of them must still be, compared
+# with the best one added: measured, both matter little.
 CANDIDATES = 64
 WORTH = 0.5
 
 SMALL = 64
-# Points, squared, times unknowns. Up to FEW, loops gain nothing that one would notice; up to MORE, less than it takes
-# to load Numba; up to MANY, less than it takes to compile them.
+# Points, squared, times unknowns. Up to FEW, compiled loops save nothing noticeable; up to MORE, less than it takes to
+# load Numba; up to MANY, less than it takes to compile them.
 FEW, MORE, MANY = 2**16, 2**22, 2**25
 
 
-# -- the active-set method: what is done in NumPy, and in loops -------------------------------------------------------
+# -- the active-set method: its parts, in NumPy and in loops ----------------------------------------------------------
 
 
 def _inner_in_loops(rows: Floats, i: int, vector: Floats) -> float:
@@ -47,7 +47,7 @@ def _inner_in_loops(rows: Floats, i: int, vector: Floats) -> float:
 
 @part(loops=_inner_in_loops, fastmath=REORDERED)
 def inner(rows: Floats, i: int, vector: Floats) -> float:
-    """The product of a row with a vector."""
+    """Return the product of a row with a vector."""
     return float(rows[i] @ vector)
 
 
@@ -60,7 +60,7 @@ def _squared_in_loops(vector: Floats) -> float:
 
 @part(loops=_squared_in_loops, fastmath=REORDERED)
 def squared(vector: Floats) -> float:
-    """<x, x>."""
+    """Return <x, x>."""
     return float(vector @ vector)
 
 
@@ -88,7 +88,7 @@ def _leave_span_in_loops(Qt: Floats, k: int, vector: Floats, along: Floats) -> N
 
 @part(loops=_leave_span_in_loops)
 def leave_span(Qt: Floats, k: int, vector: Floats, along: Floats) -> None:
-    """Subtract from a vector its part in the span of the first k rows of `Qt`.
+    """Subtract from a vector its projection on the span of the first k rows of `Qt`.
 
     Its coordinates go to `along`, which has room for them twice. Twice is enough (Kahan and Parlett): what the first
     projection leaves in the span is rounding, and the second removes it.
@@ -110,7 +110,7 @@ def _back_substitute_in_loops(R: Floats, k: int, solution: Floats) -> None:
 
 @part(loops=_back_substitute_in_loops, fastmath=REORDERED)
 def back_substitute(R: Floats, k: int, solution: Floats) -> None:
-    """Solve R s = r for an upper triangle R of size k; `solution` is r, and then s."""
+    """Solve R s = r for an upper triangular R of size k; `solution` is r, and then s."""
     solution[:k] = np.linalg.solve(R[:k, :k], solution[:k])
 
 
@@ -138,7 +138,7 @@ def _drop_row_in_loops(at: int, k: int, active: Numbers, weights: Floats, Qt: Fl
 
 @part(loops=_drop_row_in_loops)
 def drop_row(at: int, k: int, active: Numbers, weights: Floats, Qt: Floats, R: Floats) -> None:
-    """Remove one active row from the factorisation and make R a triangle again; row k - 1 of Qt leaves it."""
+    """Remove one active row from the factorisation and make R triangular again; row k - 1 of Qt is dropped."""
     active[at : k - 1], weights[at : k - 1] = active[at + 1 : k], weights[at + 1 : k]
     R[:k, at : k - 1] = R[:k, at + 1 : k]
     if at < k - 1:
@@ -161,9 +161,9 @@ def _rise_in_loops(A: Floats, row: int, Qt: Floats, R: Floats, k: int, along: Fl
 
 @part(loops=_rise_in_loops, error_model="numpy")
 def rise(A: Floats, row: int, Qt: Floats, R: Floats, k: int, along: Floats) -> float:
-    """Write a row of A as a sum of the first k rows of `Qt`, and a multiple of another, which becomes row k.
+    """Write a row of A as a combination of the first k rows of `Qt` and a multiple of a new one, which becomes row k.
 
-    Returns the multiple. Without one that counts, row k means nothing.
+    Returns the multiple. If it is negligible, row k is meaningless.
     """
     Qt[k] = A[row]
     leave_span(Qt, k, Qt[k], along)
@@ -186,7 +186,7 @@ def _steepest_in_loops(A: Floats, lengths: Floats, candidates: Numbers, residual
 
 @part(loops=_steepest_in_loops)
 def steepest(A: Floats, lengths: Floats, candidates: Numbers, residual: Floats) -> tuple[int, float]:
-    """Where among the candidates is the row at the steepest angle to the residual, and its product by its length."""
+    """Find the candidate with the steepest angle to the residual; return its place, and its product over its length."""
     slopes = np.where(candidates >= 0, np.vecdot(A[candidates], residual) / lengths[candidates], 0.0)
     where = int(np.argmax(slopes)) if len(slopes) else -1
     return (where, float(slopes[where])) if len(slopes) and slopes[where] > 0.0 else (-1, 0.0)
@@ -209,7 +209,7 @@ def balance(
 ) -> int:
     """Move the weights to the least-squares solution on the active rows, and drop those that it would make negative.
 
-    The newcomer starts with weight 0; it stays unless it is itself in the way, which only rounding brings about.
+    The newcomer starts with weight 0; it is dropped itself only because of rounding.
     """
     last = residual.size - 1
     while k > 0:
@@ -237,7 +237,7 @@ def balance(
 
 @part
 def is_nothing(length: float, c: float, lengths: Floats, active: Numbers, weights: Floats, k: int) -> bool:
-    """Whether a residual is as short as the rounding of what it is the sum of."""
+    """Whether a residual is no longer than the rounding error of its terms."""
     total = c
     for i in range(k):
         total += weights[i] * lengths[active[i]]
@@ -264,7 +264,7 @@ def try_candidates(
     residual: Floats,
     most_steps: int,
 ) -> tuple[int, int]:
-    """Let in one candidate after the other, the steepest first, until none is left that helps.
+    """Add one candidate after the other, the steepest first, until none improves the solution.
 
     Returns how many rows are active, and how many steps that took. Arguments as in `settle`.
     """
@@ -283,7 +283,7 @@ def try_candidates(
         candidates[where] = -1
         if k == R.shape[0]:
             continue
-        # The factorisation grows by the row, unless that lies in the span of the active ones, as far as one can see.
+        # The factorisation grows by the row, unless that lies in the span of the active ones, up to rounding.
         height = rise(A, row, Qt, R, k, along)
         if not height > 64.0 * ROUNDING * lengths[row] or not Qt[k, last] > 0.0:
             continue
@@ -311,7 +311,7 @@ def settle(
     point of the hull, and the residual is, up to its last coordinate, a negative multiple of it.
 
     `active` lists the k rows with a positive weight, linearly independent, with factors Q (transposed) and R. All are
-    updated, and so is `residual`. Returns k and the steps made; as many as `most_steps` mean that it is not finished.
+    updated, and so is `residual`. Returns k and the number of steps; `most_steps` means that it did not finish.
     """
     c, along = float(A[0, -1]), np.empty(2 * len(R))
     candidates = np.empty(0, dtype=np.int64)

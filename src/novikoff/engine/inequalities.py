@@ -10,10 +10,10 @@ Floats = NDArray[np.float64]
 
 @jit(work=lambda A, w, counts, most, patience: (patience + len(A)) * A.shape[1])
 def perceptron_epochs(A: Floats, w: Floats, counts: Floats, most: int, patience: int) -> tuple[int, bool]:
-    """Epochs over the rows: add every row whose product with w is not positive.
+    """Run epochs over the rows: add every row whose product with w is not positive.
 
-    They end after one without mistakes, after `most` mistakes, or once `patience` rows were looked at. Returns the
-    number of mistakes, and whether the last epoch made none.
+    They end after an epoch without mistakes, after `most` mistakes, or after `patience` rows. Returns the number of
+    mistakes, and whether the last epoch made none.
     """
     mistakes = 0
     looked = 0
@@ -39,7 +39,7 @@ def perceptron_epochs(A: Floats, w: Floats, counts: Floats, most: int, patience:
 
 @jit(work=lambda A, x, sigma, most: (1 + most) * A.size)
 def walk(A: Floats, x: Floats, sigma: float, most: int) -> tuple[int, bool]:
-    """Take from x its part along any unit row with <a, x> < -sigma ||x||, at most `most` times.
+    """Subtract from x its projection on any unit row with <a, x> < -sigma ||x||, at most `most` times.
 
     Returns how many steps that took, and whether no such row was left.
     """

@@ -1,22 +1,20 @@
-"""What makes a loop a kernel: when it is interpreted, when it is compiled, and which compiled ones count.
+"""Kernels: when a loop is interpreted, when it is compiled, and when a cached kernel is valid.
 
-*When.* A kernel is a Python function, and Python runs it as it stands. Numba makes it a hundred times faster, but takes
-a second to be loaded, and more to compile what it has not compiled before. So small work is interpreted: as long as the
-numbers that were looked at are fewer than `PATIENCE` in all, which takes less time than loading Numba would. Nothing
-else depends on it: both ways return the same bits, which is one of the laws (`tests/laws`). Once Numba is loaded, a
-kernel that lies compiled in its cache is used however little there is to do: loading it takes some milliseconds. Each
-of the others is interpreted until it has looked at `OWN_PATIENCE` numbers, so that only loops with much to do are
-compiled.
+*When.* A kernel is a Python function, which Python can run as it is. Numba makes it a hundred times faster, but takes
+a second to load, and more to compile a kernel for the first time. So small work is interpreted, until `PATIENCE`
+numbers were processed in all, which takes less time than loading Numba would. Nothing else depends on it: both ways
+return the same bits, which is one of the laws (`tests/laws`). Once Numba is loaded, a kernel in its cache is used for
+any amount of work: loading it takes some milliseconds. Each of the others is interpreted until it has processed
+`OWN_PATIENCE` numbers, so that only loops with much to do are compiled.
 
 *What.* `jit` makes a kernel of a function that is called from outside. What kernels call is a `part` of them, or, where
 dense and sparse rows differ, two loops `by_layout`.
 
-*Which.* Numba keeps compiled kernels on disk, and forgets those of a file that has changed; but a kernel also contains
-whatever it calls in other files, and of these Numba takes no notice. Here the files of the engine stand and fall
-together: a kernel from the disk counts only if none of them has changed since. So kernels may share what they have in
-common. *Where* compiled kernels lie is Numba's own affair: beside the source, in the user's cache where the source is
-read-only or in a zip archive, or in `NUMBA_CACHE_DIR`. If nothing can be written anywhere, every process compiles its
-own.
+*Which.* Numba caches compiled kernels on disk, and invalidates those of a file that has changed; but a kernel also
+contains the functions that it calls in other files, which Numba does not check. Here a cached kernel is valid only if
+no file of the engine has changed since, so kernels may share code. *Where* the cache is, Numba decides: beside the
+source, in the user's cache where the source is read-only or in a zip archive, or in `NUMBA_CACHE_DIR`. If none can be
+written, every process compiles its own.
 """
 
 import enum
@@ -34,10 +32,10 @@ import numpy as np
 
 from novikoff.engine.clock import announce, paused, watchers, wipe_announcement
 
-# How many numbers are looked at in plain Python before it pays to load Numba: about a quarter of a second.
+# How many numbers are processed in plain Python before it pays to load Numba: about a quarter of a second.
 PATIENCE = 1_000_000
 
-# And how many by each kernel from then on: less time than compiling a small one takes.
+# And how many by each kernel from then on: takes less time than compiling a small one.
 OWN_PATIENCE = 200_000
 
 _patience: float = PATIENCE
@@ -46,7 +44,7 @@ _to_register: list[Callable[[], None]] = []
 
 
 class Size(enum.Enum):
-    """How a call is run whose loops round differently when they are compiled."""
+    """How to run a call whose loops round differently when compiled."""
 
     SMALL = "interpreted"
     LIGHT = "compiled, if Numba is loaded and its cache has the kernel"
@@ -61,13 +59,13 @@ def jit(
     size: Callable[..., Size] | None = None,
     allocates: bool = False,
 ) -> Any:
-    """Make a kernel of a function: it lets other threads run once it is compiled, and is kept on disk.
+    """Make a kernel of a function: once compiled, it releases the GIL and is cached on disk.
 
-    `work` tells, from the arguments, how many numbers a call looks at; as many as its arrays have, unless it is given.
-    Where Python and compiled loops round differently, `size` decides, by the arguments alone, which of them run, and
-    what the cache has when a process first asks: so the same arguments have the same result in one process.
-    Numba counts who uses an array at every call, which takes as long as a short row, and much compiling. Only kernels
-    that make arrays (`allocates`) need it.
+    `work` returns, from the arguments, how many numbers a call processes; by default as many as its arrays have.
+    Where Python and compiled loops round differently, the choice depends on the `size` of the arguments, and on what
+    the cache had at the first call: so the same arguments have the same result in one process.
+    Numba's reference counts of arrays take as long as a short row at every call, and much compilation. Only kernels
+    that create arrays (`allocates`) need them.
 
     >>> @jit
     ... def add_up(x):
@@ -84,7 +82,7 @@ def jit(
 
 
 class Kernel:
-    """A loop that is interpreted while there is little to do, and compiled from then on."""
+    """A loop that is interpreted while there is little work, and compiled from then on."""
 
     def __init__(
         self,
@@ -106,7 +104,7 @@ class Kernel:
         return self._interpreted(*arguments) if is_small else self.compiled(*arguments)
 
     def for_parts(self, work: float) -> Callable[..., Any]:
-        """What to call for every part of some work."""
+        """Return the function to call for every part of some work."""
         if self.size is None and (_patience == math.inf or not self.is_loaded) and self._is_small(work):
             return lambda *arguments: (self.compiled if self._is_used(arguments) else self._interpreted)(*arguments)
         return self.compiled
@@ -118,7 +116,7 @@ class Kernel:
         return self.is_loaded or (_loaded.cache_info().currsize > 0 and self._is_kept(arguments))
 
     def _was_missing(self, size: Size, arguments: tuple[Any, ...]) -> bool:
-        """Whether there was nothing compiled for calls of a size when this was first asked."""
+        """Whether no compiled kernel existed when a call of this size was first made."""
         if size not in self._was_there:
             if _patience in (0, math.inf):
                 return _patience == math.inf
@@ -126,7 +124,7 @@ class Kernel:
         return not self._was_there[size]
 
     def _is_small(self, work: float) -> bool:
-        """Whether there is patience for so much work; if so, it is spent."""
+        """Whether there is patience for this much work; if so, it is spent."""
         global _patience
         if work <= _patience < math.inf:
             _patience -= work
@@ -151,18 +149,18 @@ class Kernel:
 
     @cached_property
     def compiled(self) -> Any:
-        """Numba's kernel, which compiles itself for every kind of arguments that it has not seen."""
+        """Numba's dispatcher, which compiles the kernel for every new combination of argument types."""
         with _lock, paused():
             return _loaded()(self.function, self.allocates)
 
     @property
     def is_loaded(self) -> bool:
-        """Whether it was compiled, or loaded from the cache, for arguments of some kind."""
+        """Whether it was compiled, or loaded from the cache, for arguments of any kind."""
         return "compiled" in self.__dict__ and bool(self.compiled.overloads)
 
     @property
     def _numba_type_(self) -> Any:
-        """What a kernel is to another that calls it."""
+        """The type of a kernel when another one calls it."""
         return self.compiled._numba_type_
 
 
@@ -173,7 +171,7 @@ def part(
     allocates: bool = False,
     **options: Any,
 ) -> Any:
-    """Let kernels call a function. In Python it stays what it is; if there are `loops`, they are compiled instead."""
+    """Let kernels call a function. Python runs it unchanged; if there are `loops`, they are compiled instead."""
     if function is None:
         return lambda function: part(function, loops=loops, allocates=allocates, **options)
     if allocates:
@@ -196,7 +194,7 @@ def by_layout(
     allocates: bool = False,
     **options: Any,
 ) -> Any:
-    """A function of two loops, of which kernels take one by the layout of their rows: a matrix, or a CSR triple."""
+    """Make a function of two loops; kernels use one by the layout of their rows: a matrix, or a CSR triple."""
     if allocates:
         options["_nrt"] = True
 
@@ -217,13 +215,13 @@ def by_layout(
 
 
 def when_compiling(register: Callable[[], None]) -> None:
-    """Call this once Numba is there, before anything else is compiled."""
+    """Call this once Numba is loaded, before anything else is compiled."""
     _to_register.append(register)
 
 
 @contextmanager
 def patience(numbers: float) -> Iterator[None]:
-    """For a while, another patience: with 0, everything is compiled; with infinity, nothing."""
+    """Set the patience in a block: with 0, everything is compiled; with infinity, nothing."""
     global _patience
     before, _patience = _patience, numbers
     try:
@@ -233,13 +231,13 @@ def patience(numbers: float) -> Iterator[None]:
 
 
 def _numbers(*arguments: Any) -> int:
-    """How many numbers the arrays among the arguments have."""
+    """Return how many numbers the arrays among the arguments have."""
     return sum(_numbers(*one) if isinstance(one, tuple) else getattr(one, "size", 0) for one in arguments)
 
 
 @cache
 def engine_stamp() -> str:
-    """A hash of all files of the engine, their names and their contents."""
+    """Return a hash of all files of the engine, their names and their contents."""
     stamp = hashlib.sha256()
     files = (file for file in resources.files("novikoff.engine").iterdir() if file.name.endswith(".py"))
     for file in sorted(files, key=lambda file: file.name):
@@ -249,7 +247,7 @@ def engine_stamp() -> str:
 
 
 def _register_all() -> None:
-    """Tell Numba of all parts that were defined since the last time."""
+    """Register with Numba all parts that were defined since the last time."""
     with _lock:
         while _to_register:
             _to_register.pop()()
@@ -257,13 +255,13 @@ def _register_all() -> None:
 
 @cache
 def _loaded() -> Callable[[Callable[..., Any], bool], Any]:
-    """Load Numba; what compiles a function with it, and keeps it on disk."""
+    """Load Numba; return what compiles a function with it, and caches it on disk."""
     from numba import njit
     from numba.core import event
     from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile
 
     class Stamped(CompileResultCacheImpl):
-        """Where a kernel is kept, under a stamp that changes with any file of the engine."""
+        """The cache of a kernel, under a stamp that changes with any file of the engine."""
 
         def __init__(self, function: Callable[..., Any]) -> None:
             super().__init__(function)
@@ -271,7 +269,7 @@ def _loaded() -> Callable[[Callable[..., Any], bool], Any]:
             self._locator.get_source_stamp = lambda: (of_this_file(), engine_stamp())
 
     class Index(IndexDataCacheFile):
-        """What is kept of a kernel. Types are pickled in it, and those of another version may be gone since."""
+        """The index of a kernel's cache. It contains pickled types, which may not exist in another version."""
 
         def _load_index(self) -> Any:
             try:
@@ -288,7 +286,7 @@ def _loaded() -> Callable[[Callable[..., Any], bool], Any]:
             self._cache_file = Index(self._cache_path, self._impl.filename_base, stamp)
 
     class Watched(event.Listener):
-        """Tells the watchers what of ours is compiled."""
+        """Notifies the watchers of kernels being compiled."""
 
         def __init__(self) -> None:
             self.depth = 0
@@ -310,7 +308,7 @@ def _loaded() -> Callable[[Callable[..., Any], bool], Any]:
     def load(function: Callable[..., Any], allocates: bool) -> Any:
         options: Any = {"nogil": True, "_nrt": allocates}
         dispatcher: Any = njit(**options)(function)
-        with suppress(RuntimeError):  # there is no place for a cache, and the kernel works without
+        with suppress(RuntimeError):  # no cache can be written, and the kernel works without
             dispatcher._cache = EngineCache(function)
         compile_it = dispatcher.compile
 

@@ -1,23 +1,23 @@
 """The perceptron's hot loops on rows of numbers, dense or CSR.
 
 One loop serves both layouts: only the access to a row differs (`engine/access.py`). A kernel takes arrays and returns
-counts; what to do about a count is decided elsewhere. The only door to the kernels is `engine/rows.py`.
+counts; what to do about a count is decided elsewhere. All examples reach the kernels through `engine/rows.py`.
 
 *The score.* The score of a row is the float64 sum of its products in column order. `dot` adds them in whatever order
 is fastest; where its result is so close to zero that the order could decide the sign, the row is scored again in
 column order. So dense and sparse, float32 and float64 rows of the same values make the same mistakes, bit for bit.
-How close is close, the theorem itself says: after k updates ||w|| <= sqrt(k) R, so the rounding error of a score is
-at most `doubt` sqrt(k), with `doubt` a small multiple of the unit roundoff times R^2.
+The theorem itself bounds how close is too close: after k updates ||w|| <= sqrt(k) R, so the rounding error of a score
+is at most `doubt` sqrt(k), with `doubt` a small multiple of the unit roundoff times R^2.
 
 *The lead.* With a lead tau > 0 an example is also added if it is right by no more than tau R^2: then it is *narrow*,
-and no mistake. R is the longest example up to here, this one included, so the order alone decides what is narrow, not
-how many examples a call has. The threshold is one float64 number, tau times the largest `folded_square` so far, and a
-score that is close to it is scored again, as one close to zero is.
+and no mistake. R is the length of the longest example so far, this one included, so the order alone decides what is
+narrow, not how many examples a call has. The threshold is one float64 number, tau times the largest `folded_square` so
+far, and a score close to it is computed again in column order, as one close to zero is.
 
-*The bias.* It is the last weight, and every example carries a last coordinate, `constant`: 1 with a bias, 0 without.
+*The intercept.* It is the last weight, and every example has a last coordinate, `constant`: 1, or 0 without intercept.
 
 *The average.* The sum of the weights after each of T examples is T w - drift, where drift adds every mistake as many
-times as examples had gone before it. Nothing happens on the examples that are right.
+times as there were examples before it. Examples that are right cost nothing.
 """
 
 import math
@@ -42,7 +42,7 @@ from novikoff.engine.scoring import (
 
 
 class Rule(NamedTuple):
-    """What counts as a mistake or as narrow, and how the bias is folded in.
+    """What counts as a mistake or as narrow, and how the intercept is folded in.
 
     `lead` is in units of R^2, and `longest` is R^2 before the first example. With a lead, ties are mistakes.
     """
@@ -55,23 +55,24 @@ class Rule(NamedTuple):
 
 
 class Updates(NamedTuple):
-    """Room for the updates of a call, one after the other: the step, whether the example was right but narrow, and, of
-    more than two classes, the rival."""
+    """Room for the updates of a call, in order: the step, whether the example was right but narrow, and, with more than
+    two classes, the rival."""
 
     at: np.ndarray
     narrow: np.ndarray
     rivals: np.ndarray
 
 
-# -- one look at every row --------------------------------------------------------------------------------------------
+# -- one pass over all rows -------------------------------------------------------------------------------------------
 
 
 @jit
 def longest_row(X, n_rows, constant, slack):
-    """The largest squared length of a folded row, never below the exact value, and the first row without a finite one.
+    """Return the largest squared length of a folded row, never below the exact value, and the first row that is not
+    finite, or `n_rows`.
 
-    `slack` bounds the relative error of a sum in the fastest order; only rows that could be the longest are added up
-    with care. Without a row that is not finite, the second number is `n_rows`.
+    `slack` bounds the relative error of a sum in the fastest order; only rows that could be the longest are summed
+    accurately.
     """
     longest = 0.0
     for i in range(n_rows):
@@ -86,14 +87,14 @@ def longest_row(X, n_rows, constant, slack):
 
 @jit
 def fill_folded_squares(X, constant, found):
-    """The squared length of every folded row, never below the exact value."""
+    """Compute the squared length of every folded row, never below the exact value."""
     for i in range(found.size):
         found[i] = folded_square(X, np.uint64(i), constant)
 
 
 @jit
 def count_whole_rows(X, n_rows):
-    """How many rows there are before the first that is not of integers."""
+    """Count the rows before the first with a number that is not an integer."""
     for i in range(n_rows):
         if not is_whole(X, np.uint64(i)):
             return i
@@ -102,7 +103,7 @@ def count_whole_rows(X, n_rows):
 
 @jit
 def count_rows_without_repeats(X, n_rows, marks):
-    """How many sparse rows there are before the first that names a column twice; `marks` are zeros, one a column."""
+    """Count the sparse rows before the first with a duplicate column; `marks` are zeros, one per column."""
     for i in range(n_rows):
         for j in range(X.indptr[i], X.indptr[i + 1]):
             if marks[X.indices[j]] == i + 1:
@@ -115,7 +116,7 @@ def count_rows_without_repeats(X, n_rows, marks):
 
 
 def visited(X, y, order, *_):
-    """How many numbers there are in the rows of an order."""
+    """Return how many numbers the rows of an order have."""
     return order.visit.size * (1 + (X[0] if isinstance(X, tuple) else X).size / max(1, y.size))
 
 
@@ -124,7 +125,7 @@ part(is_added)
 
 @part
 def add_example(X, row, label, rule, time, w, drift):
-    """Add a row, with its sign, to the weights; so many examples had gone before it."""
+    """Add a row, with its sign, to the weights; `time` is the number of examples before it."""
     bias = w.size - 1
     if drift.size > 0:
         age = np.float64(time)
@@ -139,10 +140,10 @@ def add_example(X, row, label, rule, time, w, drift):
 def binary_epoch(X, y, order, rule, lengths, clock, updates, w, drift, found):
     """Visit the rows in the given order; add a mistake or a narrow example, with its sign, to the weights.
 
-    Stops early when `found`, which receives the updates, is full. `clock` and `updates` count what went before;
-    An empty `drift` means no average.
-    `lengths` has the squared length of every row while R may grow, and is empty else. A label is the sign of an
-    example, times its weight if it has one. Returns the number of examples seen and of updates made.
+    Stops early when `found`, which receives the updates, is full. `clock` and `updates` count the examples and updates
+    before this call. An empty `drift` means no average. `lengths` has the squared length of every row while R may grow,
+    otherwise it is empty. A label is the sign of an example, times its weight if it has one. Returns the number of
+    examples seen and of updates made.
     """
     bias = w.size - 1
     made = 0
@@ -178,10 +179,10 @@ def _visited_by_classes(X, y, order, rule, lengths, clock, updates, W, *_):
 def multiclass_epoch(X, y, order, rule, lengths, clock, updates, W, drift, found, weights):
     """Visit the rows in the given order; add a mistake or a narrow example to its class, subtract it from the rival.
 
-    The rival is the best other class. In Kesler's construction an update adds a
-    vector of squared length 2 ||x||^2, so the lead over the rival is in units of 2 R^2: of two classes, each with its
-    own weights, the same examples are narrow as in `binary_epoch`. `weights` are the numbers by which the rows are
-    multiplied, or none. Everything else as there.
+    The rival is the best other class. In Kesler's construction an update adds a vector of squared length 2 ||x||^2, so
+    the lead over the rival is in units of 2 R^2: with two classes, each with its own weights, the same examples are
+    narrow as in `binary_epoch`. `weights` are the numbers by which the rows are multiplied, or none. Everything else as
+    there.
     """
     scores = np.empty(count_classes(X, W))
     made = 0
@@ -221,14 +222,14 @@ def multiclass_epoch(X, y, order, rule, lengths, clock, updates, W, drift, found
     return order.visit.size, made
 
 
-# -- the vote: every weight vector that ever lived, replayed from the mistakes ----------------------------------------
+# -- the vote: all weight vectors of the run, replayed from the mistakes ----------------------------------------------
 
 
 class Replay(NamedTuple):
     """The mistakes, in order: the k-th added the row `which[k]` of `support`, `amounts[k]` times, to class `right[k]`
-    and, with more than two classes, subtracted it from `wrong[k]`; with two, the amount has the sign. Between them,
-    weight vector k lived `lives[k]` examples (the zero vector is number 0). A score after k + 1 mistakes is certain
-    beyond `doubts[k]`."""
+    and, with more than two classes, subtracted it from `wrong[k]`; with two, the amount has the sign. Weight vector k
+    lasted `lives[k]` examples (the zero vector is number 0). The sign of a score after k + 1 mistakes is certain if its
+    size exceeds `doubts[k]`."""
 
     support: object
     which: np.ndarray
@@ -245,10 +246,10 @@ def _votes_cast(replay, products, X, constant, w, votes):
 
 @jit(work=_votes_cast, allocates=True)
 def binary_votes(replay, products, X, constant, w, votes):
-    """Let the zero vector and then every later weight vector vote on a block of rows, as often as it lived.
+    """Let the zero vector and then every later weight vector vote on a block of rows, weighted by its lifetime.
 
-    A mistake changes the score of every row by one entry of `products` (support rows x block rows). The weights, in
-    `w`, are walked along only to score again the rows that are too close to call.
+    A mistake changes the score of every row by one entry of `products` (support rows x block rows). The weights, `w`,
+    are updated only to score again the rows that are too close to call.
     """
     bias = w.size - 1
     scores = np.zeros(votes.size)

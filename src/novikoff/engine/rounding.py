@@ -6,23 +6,23 @@ from fractions import Fraction
 
 UNIT_ROUNDOFF = 2.0**-53
 
-# What may be missing from a sum that was added up with what rounding loses, and up to where whole numbers need none.
+# Covers the rounding error of a compensated sum; up to `WHOLE_UP_TO`, integers need no compensation.
 OUTWARDS = 1.0 + 2.0**-50
 WHOLE_UP_TO = 2.0**53
 
 
 def up(value: float) -> float:
-    """The next float above: at least the exact result of one correctly rounded operation."""
+    """Return the next float above: at least the exact result of one correctly rounded operation."""
     return math.nextafter(value, math.inf)
 
 
 def down(value: float) -> float:
-    """The next float below: at most the exact result of one correctly rounded operation."""
+    """Return the next float below: at most the exact result of one correctly rounded operation."""
     return math.nextafter(value, -math.inf)
 
 
 def root_up(value: float) -> float:
-    """The smallest float that is not below the square root.
+    """Return the smallest float that is not below the square root.
 
     >>> root_up(25.0), root_up(2.0) ** 2 >= 2
     (5.0, True)
@@ -32,7 +32,7 @@ def root_up(value: float) -> float:
 
 
 def at_most(value: float, digits: int = 6) -> str:
-    """A number in `digits` significant digits that is not below it.
+    """Write a number in `digits` significant digits, rounded up.
 
     >>> at_most(0.12345601), at_most(2.0)
     ('0.123457', '2')
@@ -41,7 +41,7 @@ def at_most(value: float, digits: int = 6) -> str:
 
 
 def at_least(value: float, digits: int = 6) -> str:
-    """A number in `digits` significant digits that is not above it.
+    """Write a number in `digits` significant digits, rounded down.
 
     >>> at_least(0.12345699)
     '0.123456'
@@ -58,7 +58,7 @@ def _in_words(value: float, digits: int, rounding: str) -> str:
 
 
 def decimal_digits(whole: int) -> int:
-    """How many digits a positive whole number has; Python itself refuses to print very long ones.
+    """Return how many digits a positive integer has; Python itself refuses to print very long ones.
 
     >>> decimal_digits(999), decimal_digits(10**5000)
     (3, 5001)

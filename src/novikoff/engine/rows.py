@@ -1,9 +1,9 @@
-"""The one door through which examples reach a kernel.
+"""The conversion through which all examples reach a kernel.
 
-Whatever a user holds (C or Fortran order, float32 or float64, integers, CSR with 32- or 64-bit indices, read-only,
+Whatever the input (C or Fortran order, float32 or float64, integers, CSR with 32- or 64-bit indices, read-only,
 memory-mapped, byte-swapped), a kernel sees one of few types: a C-ordered read-only matrix of floats, or a `Csr`
-triple with unsigned indices. Few types mean few compilations, read-only means that no kernel can touch the user's
-data, and unsigned indices spare a wrap-around check for every entry. Arrays that fit already are not copied.
+triple with unsigned indices. Few types mean few compilations, read-only means that no kernel can change the user's
+data, and unsigned indices save a wrap-around check for every entry. Arrays that fit already are not copied.
 """
 
 from dataclasses import dataclass, replace
@@ -23,7 +23,7 @@ from novikoff.engine.threads import over_rows
 LONGEST_SQUARE = 2.0**1000
 SHORTEST_SQUARE = 2.0**-900
 
-# Of so many columns at most, each is marked to find out whether a row names it twice.
+# With at most this many columns, duplicates in a row are detected by marking its columns.
 MOST_MARKED = 2**26
 
 
@@ -39,9 +39,8 @@ class Csr(NamedTuple):
 class Rows:
     """Examples, ready for the kernels.
 
-    `matrix` is what a kernel takes, `widest` the most entries that a row has.
-    The entries of sparse rows are in `ascending` columns, each once, unless somebody asked for rows as they are: then
-    they may be in any order, and may have `repeats`.
+    `matrix` is what a kernel takes, `widest` the most entries that a row has. The entries of sparse rows are in
+    `ascending` columns, each once, unless rows were requested in any order: then they may also have `repeats`.
     """
 
     matrix: Any
@@ -57,18 +56,18 @@ class Rows:
 
     @property
     def entries(self) -> NDArray[Any]:
-        """All coordinates that are stored."""
+        """All stored coordinates."""
         return self.matrix.data if self.is_sparse else self.matrix
 
     @property
     def in_float64(self) -> Any:
-        """What a kernel takes that is compiled for float64 alone: a copy unless the numbers are."""
+        """The matrix for a kernel that is compiled for float64 alone: a copy unless it is float64 already."""
         numbers = _read_only(self.entries.astype(np.float64, copy=False))
         return self.matrix._replace(data=numbers) if self.is_sparse else numbers
 
     @property
     def n_entries(self) -> int:
-        """How many coordinates are stored."""
+        """The number of stored coordinates."""
         return int(self.matrix.indptr[-1]) if self.is_sparse else self.n_rows * self.n_columns
 
     def is_whole(self) -> bool:
@@ -76,7 +75,7 @@ class Rows:
         return bool(count_whole_rows(self.matrix, self.n_rows) == self.n_rows)
 
     def part(self, start: int, stop: int) -> "Rows":
-        """Rows `start` to `stop`, sharing their entries."""
+        """Return rows `start` to `stop`, sharing their entries."""
         if not self.is_sparse:
             return as_rows(self.matrix[start:stop])
         data, indices, indptr = self.matrix
@@ -85,7 +84,7 @@ class Rows:
         return self.ordered_alike(csr_rows(data[first:last], indices[first:last], pointers, self.n_columns))
 
     def take(self, rows: NDArray[Any]) -> "Rows":
-        """A copy of some rows."""
+        """Return a copy of some rows."""
         if not self.is_sparse:
             return as_rows(self.matrix[rows])
         data, indices, indptr = self.matrix
@@ -97,15 +96,15 @@ class Rows:
         return self.ordered_alike(csr_rows(data[entries], indices[entries], pointers, self.n_columns))
 
     def ordered_alike(self, others: "Rows") -> "Rows":
-        """Other rows, whose entries are in the order of these."""
+        """Mark other rows, whose entries are in the order of these, accordingly."""
         return replace(others, ascending=self.ascending, repeats=self.repeats)
 
     def in_order(self) -> "Rows":
-        """The same rows, with ascending columns, each once: a copy unless they are like that."""
+        """Return the same rows with ascending columns, each once: a copy unless they are like that."""
         return self if self.ascending else as_rows(self.as_scipy())
 
     def without_repeats(self) -> "Rows":
-        """The same rows, with every column once: a copy only if there are repeats."""
+        """Return the same rows with every column once: a copy only if there are repeats."""
         if not self.repeats:
             return self
         count = count_rows_without_repeats.for_parts(self.n_entries)
@@ -119,7 +118,7 @@ class Rows:
         return replace(self, repeats=False)
 
     def as_sparse(self) -> "Rows":
-        """The same rows in CSR: a copy unless they are sparse."""
+        """Return the same rows in CSR: a copy unless they are sparse."""
         if self.is_sparse:
             return self
         from scipy.sparse import csr_array
@@ -127,31 +126,31 @@ class Rows:
         return as_rows(csr_array(self.matrix))
 
     def as_array(self) -> NDArray[np.float64]:
-        """All rows as a dense float64 matrix."""
+        """Return all rows as a dense float64 matrix."""
         return np.asarray(self.as_scipy().toarray() if self.is_sparse else self.matrix, dtype=np.float64)
 
     def as_scipy(self) -> Any:
-        """Sparse rows as a SciPy CSR array that shares their entries."""
+        """Return sparse rows as a SciPy CSR array that shares their entries."""
         from scipy.sparse import csr_array
 
         data, indices, indptr = self.matrix
-        if self.n_columns > np.iinfo(np.int32).max:  # a column that a signed view of 32 bits would make negative
+        if self.n_columns > np.iinfo(np.int32).max:  # a column would be negative in a signed 32-bit view
             indices, indptr = indices.astype(np.uint64), indptr.astype(np.uint64)
         signed = np.dtype(f"i{indices.itemsize}")
         return csr_array((data, indices.view(signed), indptr.view(signed)), shape=(self.n_rows, self.n_columns))
 
 
 def span(matrix: Any, start: int, stop: int) -> Any:
-    """What a kernel takes of rows `start` to `stop` of a matrix: nothing is computed or copied."""
+    """Return rows `start` to `stop` of a matrix as a kernel takes them: nothing is computed or copied."""
     if not isinstance(matrix, Csr):
         return matrix[start:stop]
     return matrix._replace(indptr=matrix.indptr[start : stop + 1])
 
 
 def as_rows(X: Any, *, any_order: bool = False) -> Rows:
-    """Examples as the kernels want them: no copy if they are that already.
+    """Return examples as the kernels need them: no copy if they are like that already.
 
-    Sparse rows are sorted by column, unless they may be in `any_order`, which the kernels of `engine/linear.py` take.
+    Sparse rows are sorted by column, unless they may be in `any_order`, which the kernels of `engine/linear.py` allow.
     """
     if isinstance(X, Rows):
         return X if any_order else X.in_order()
@@ -179,7 +178,7 @@ def _from_scipy(X: Any, any_order: bool) -> Rows:
 
 
 def _of_csr(X: Any) -> Rows:
-    """The arrays of a matrix of SciPy's, as they are."""
+    """Return the arrays of a SciPy matrix as they are."""
     n_columns = X.shape[1]
     indices = X.indices if X.indices.dtype in (np.int32, np.int64) else X.indices.astype(np.int64)
     indptr = X.indptr if X.indptr.dtype == indices.dtype else X.indptr.astype(indices.dtype)
@@ -189,7 +188,7 @@ def _of_csr(X: Any) -> Rows:
 
 
 def csr_rows(data: NDArray[Any], indices: NDArray[Any], indptr: NDArray[Any], n_columns: int) -> Rows:
-    """Compressed sparse rows that are in order already: unsigned indices and pointers of one type, floats as data."""
+    """Return CSR rows that are sorted already: unsigned indices and pointers of one type, floats as data."""
     n_rows = len(indptr) - 1
     widest = int(np.diff(indptr).max()) if n_rows else 0
     matrix = Csr(_read_only(np.require(data, requirements=["C", "A"])), _read_only(indices), _read_only(indptr))
@@ -197,7 +196,7 @@ def csr_rows(data: NDArray[Any], indices: NDArray[Any], indptr: NDArray[Any], n_
 
 
 def _as_floats(array: NDArray[Any]) -> NDArray[Any]:
-    """float32 and float64 as they are; small integers as float32, which holds them exactly; the rest as float64."""
+    """Keep float32 and float64; convert small integers to float32, which holds them exactly, the rest to float64."""
     kind = array.dtype
     if kind in (np.float32, np.float64):
         return array.astype(kind.newbyteorder("="), copy=False)
@@ -219,7 +218,7 @@ def _read_only(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def check_finite(rows: Rows) -> None:
-    """Say where a number is not finite, if one is not."""
+    """Raise an error that names the first number that is not finite, if there is one."""
     if np.isfinite(rows.entries).all():
         return
     place = int(np.argmin(np.isfinite(rows.entries)))
@@ -231,7 +230,7 @@ def check_finite(rows: Rows) -> None:
 
 
 def longest_square(rows: Rows, constant: float) -> float:
-    """The squared length of the longest folded row, never below the exact value; checks every number on the way."""
+    """Return the squared length of the longest folded row, never below the exact value; checks that all is finite."""
     slack = 4.0 * (rows.widest + 4) * UNIT_ROUNDOFF
     look = longest_row.for_parts(rows.n_entries)
 
@@ -256,7 +255,7 @@ def longest_square(rows: Rows, constant: float) -> float:
 
 
 def folded_squares(rows: Rows, constant: float) -> NDArray[np.float64]:
-    """The squared length of every folded row, of which `longest_square` is the largest."""
+    """Return the squared length of every folded row, of which `longest_square` is the largest."""
     found, fill = np.empty(rows.n_rows), fill_folded_squares.for_parts(rows.n_entries)
 
     def work(start: int, stop: int) -> None:

@@ -1,12 +1,12 @@
-"""What is a mistake: once, for kernels and for plain Python.
+"""What is a mistake: defined once, for kernels and for plain Python.
 
-How far an example is *ahead* is what its label times its score is with two classes, the score of the right class less
-that of the best other one with more, and the score of gold less that of the guess for structures. On a mistake the
-example is added, and the theorem counts these additions.
+By how much an example is *ahead*: label times score with two classes, the score of the right class minus that of the
+best other one with more, and the score of the gold structure minus that of the prediction for structures. On a mistake
+the example is added, and the theorem counts these additions.
 
-With tie="mistake", the theorem's own rule, an example is added if it is not ahead. With tie="predict", a tie predicts
+With tie="mistake", the theorem's own rule, an example is added unless it is ahead. With tie="predict", a tie predicts
 the class that wins ties (the second of two, the first of more), and is a mistake for the others. With a lead, an
-example is also added if it is ahead by no more than a threshold; a tie is then a mistake, whatever wins it.
+example is also added if it is ahead by no more than a threshold; a tie is then always a mistake.
 """
 
 

@@ -1,7 +1,7 @@
 """Scores of rows, dense or CSR, that decide: a score is the float64 sum of a row's products in column order.
 
-The fastest order is used where its rounding cannot decide; where it could, the row is scored again in column order, in
-any order of storage. So the same values make the same decisions in every layout, bit for bit.
+The fastest order is used where its rounding cannot decide; where it could, the row is scored again in column order,
+whatever the order of storage. So the same values make the same decisions in every layout, bit for bit.
 """
 
 import numpy as np
@@ -16,7 +16,7 @@ from novikoff.engine.access import (
 from novikoff.engine.jit import by_layout, jit, part
 from novikoff.engine.rounding import OUTWARDS, UNIT_ROUNDOFF, WHOLE_UP_TO
 
-# Below this, products may have underflowed, and the relative error bound says nothing.
+# Below this, products may have underflowed, and the relative error bound does not hold.
 TINY = 1e-290
 
 
@@ -31,7 +31,7 @@ def is_ascending(X, row):
 
 @part(allocates=True)
 def column_order(X, row):
-    """The places of a sparse row's entries, by ascending columns (Shell's sort). Few rows need it."""
+    """Return the places of a sparse row's entries, by ascending columns (Shell sort). Few rows need it."""
     first, last = np.int64(X.indptr[row]), np.int64(X.indptr[row + np.uint64(1)])
     size = last - first
     places = np.empty(size, dtype=np.int64)
@@ -68,7 +68,7 @@ deciding_dot = by_layout(
 
 @part
 def careful_sum_of_squares(values):
-    """The sum of the squares of some numbers, and what rounding lost of it (Knuth's two-sum)."""
+    """Return the sum of the squares of some numbers, and its rounding error (Knuth's two-sum)."""
     total = rest = 0.0
     for value in values:
         square = np.float64(value) * value
@@ -88,8 +88,8 @@ def _sparse_deciding_squares(X, row):
     first, last = np.int64(X.indptr[row]), np.int64(X.indptr[row + np.uint64(1)])
     total, rest = careful_sum_of_squares(X.data[first:last])
     if not is_ascending(X, row):
-        # Both parts together are off by n^2 u^2 at most (Ogita, Rump and Oishi 2005): hardly ever does the order decide
-        # how they are rounded in the end.
+        # The error of both parts together is at most n^2 u^2 (Ogita, Rump and Oishi 2005): the order hardly ever
+        # affects the rounded result.
         size = np.float64(last - first)
         error = 8.0 * (size * UNIT_ROUNDOFF) * (size * UNIT_ROUNDOFF) * total
         if total + (rest - error) != total + (rest + error):
@@ -108,7 +108,7 @@ deciding_squares = by_layout(
 
 @part
 def folded_square(X, row, constant):
-    """The squared length of a folded row, never below the exact value, which it is for whole numbers.
+    """Return the squared length of a folded row, never below the exact value, to which it is equal for integers.
 
     R^2 is the largest of these: the same float64 number in every layout, so that a lead is the same, too.
     """
@@ -163,8 +163,8 @@ def fill_signs(X, w, constant, roundoff, scores):
 # -- more than two classes: one weight vector a class, prediction by argmax -------------------------------------------
 
 
-# Dense rows meet one class after the other, and W is classes x columns; sparse rows meet all classes at once, entry by
-# entry, and W is columns x classes.
+# Dense rows are scored one class after the other, and W is classes x columns; sparse rows are scored for all classes at
+# once, entry by entry, and W is columns x classes.
 
 
 count_classes = by_layout(
@@ -251,7 +251,7 @@ absolute = by_layout(_dense_absolute, _sparse_absolute, "The sum of |x_j|, in th
 
 @part
 def best_other(scores, right):
-    """The class with the highest score among all but the right one; the first of them if they tie."""
+    """Return the class with the highest score among all but the right one; the first of them if they tie."""
     best = 1 if right == 0 else 0
     for label in range(best + 1, scores.size):
         if label != right and scores[label] > scores[best]:
@@ -261,7 +261,7 @@ def best_other(scores, right):
 
 @part
 def has_a_match(scores, best, doubt):
-    """Whether some other class scores so much like `best` that the order of a sum could make them change places."""
+    """Whether the score of another class is so close to that of `best` that the order of a sum could swap them."""
     for label in range(scores.size):
         if label != best and abs(scores[label] - scores[best]) <= doubt:
             return True
@@ -272,8 +272,8 @@ def has_a_match(scores, best, doubt):
 def fill_winners(X, W, constant, roundoff, scores):
     """Score every row for every class so that the best class is that of column order; `scores` is rows x classes.
 
-    `roundoff` times the sum of a row's entries, without signs, bounds the error of its scores. Returns in how many rows
-    the order of the sum could have decided.
+    `roundoff` times the sum of the absolute values of a row's entries bounds the error of its scores. Returns in how
+    many rows the order of the sum could have decided.
     """
     doubtful = 0
     for i in range(scores.shape[0]):
@@ -286,11 +286,11 @@ def fill_winners(X, W, constant, roundoff, scores):
     return doubtful
 
 
-# -- scores to look at, in column order -------------------------------------------------------------------------------
+# -- scores to return, in column order --------------------------------------------------------------------------------
 
 
 def _dense_fill_scores(X, W, constant, scores):
-    # For many classes four rows at a time, because each sum has to wait for its last step.
+    # For many classes four rows at a time, because each addition to a sum has to wait for the last.
     n_rows, last = scores.shape[0], W.shape[1] - 1
     together = 0 if scores.shape[1] == 1 else n_rows - n_rows % 4
     for i in range(0, together, 4):

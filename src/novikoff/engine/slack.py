@@ -1,19 +1,18 @@
-"""Epochs that look ahead: while mistakes are rare, most rows need not be looked at, and the others in no order.
+"""Epochs that look ahead: while mistakes are rare, most rows can be skipped, and the rest scored in any order.
 
 Let a row x with the label y have the score y<x, v> under earlier weights v. Under the weights w its score is at least
 y<x, v> - ||x|| ||w - v||. So the row is right as long as the weights have moved by less than y<x, v>/||x||, its
 `slack`, and need not even be read.
 
-To look ahead is to find the slack of every row under the weights as they are. Nothing is learned meanwhile, so the
-order does not matter: rows are read as they lie in memory, on all cores. After that, one thread goes through the steps
-of the epoch in order. It scores only rows whose slack is exhausted, as `binary_epoch` would, and learns what that would
-learn: the same mistakes, the same bits.
+To look ahead is to compute the slack of every row under the current weights. Nothing is learned meanwhile, so the
+order does not matter: rows are read in memory order, on all cores. After that, one thread goes through the steps of the
+epoch in order. It scores only rows whose slack is exhausted, and makes the updates of `binary_epoch`: the same
+mistakes, the same bits.
 
-Rows whose slack is exhausted are scored in every epoch from then on. So once many have been, it is time to look ahead
-again.
+Rows whose slack is exhausted are scored in every epoch from then on. So once there are many, it looks ahead again.
 
-Where mistakes are too frequent for that to pay, `binary_epoch` does the work. Everything is decided by counts, so that
-a run takes the same way every time.
+Where mistakes are too frequent for that to pay, `binary_epoch` runs instead. Everything is decided by counts, so that a
+run is reproducible.
 """
 
 import math
@@ -33,19 +32,19 @@ from novikoff.engine.threads import over_rows
 
 Floats = NDArray[np.float64]
 
-# Looking ahead is tried where no more than one step in so many is a mistake.
+# It looks ahead where at most one step in this many is a mistake.
 RARE = 64
 
-# What it takes to read a row, if to read one after the other takes 1: here and there, and in an order drawn at random.
+# The cost of reading a row, relative to sequential reading: at scattered places, and in random order.
 SCATTERED, SHUFFLED = 5.0, 2.5
 
-# Fewer rows are not worth it, and for more the slacks would take too much memory.
+# With fewer rows it does not pay, and with more the slacks would take too much memory.
 FEWEST_ROWS, MOST_ROWS = 1 << 13, 1 << 23
 
-# A squared length below may have lost digits.
+# A squared length below this may have lost digits.
 SHORTEST = 1e-280
 
-# More than the rounding of a length, and more than that of a float32.
+# More than the rounding error of a length, and more than that of a float32.
 OUTWARDS, INWARDS = 1.0 + 1e-9, 1.0 - 1e-6
 
 # What a float32 can hold without losing digits.
@@ -76,10 +75,10 @@ dot_and_square = by_layout(
 
 
 class Slacks(NamedTuple):
-    """The slack of every row under earlier weights; `distance` says how far the weights have moved since.
+    """The slack of every row under earlier weights; `distance` bounds how far the weights have moved since.
 
-    `distance[0]` is that, or a little more, `distance[1]` has what rounding may add: what has been spent of all slack.
-    `length` is that of the earlier weights, and `roundoff` the rounding of a unit of length.
+    `distance[0]` is an upper bound on that, to which `distance[1]` adds rounding: what has been spent of all slack.
+    `length` is that of the earlier weights, and `roundoff` the rounding error per unit of length.
     """
 
     weights: Floats
@@ -91,9 +90,9 @@ class Slacks(NamedTuple):
 
 @part
 def slack_of(score, square, threshold, error):
-    """How far the weights may move before a row with this score and squared length could be a mistake; never too far.
+    """Return a lower bound on how far the weights must move to make a row with this score and squared length a mistake.
 
-    `error` bounds what rounding does to a score, for a row of length 1.
+    `error` bounds the rounding error of a score, for a row of length 1.
     """
     left = 0.0
     if square > SHORTEST:
@@ -103,9 +102,9 @@ def slack_of(score, square, threshold, error):
 
 @jit
 def find_slack(X, y, constant, threshold, w, error, slack):
-    """The slack of every row under the weights w.
+    """Compute the slack of every row under the weights w.
 
-    A row counts as a mistake if y<x, w> is at most `threshold`, which is 0 but for a lead.
+    A row counts as a mistake if y<x, w> is at most `threshold`, which is 0 without a lead.
     """
     bias = constant * w[w.size - 1]
     for i in range(slack.size):
@@ -115,7 +114,7 @@ def find_slack(X, y, constant, threshold, w, error, slack):
 
 @part
 def move(X, row, label, constant, now, earlier):
-    """Note that the example is added to the weights, under which it has the score `now`."""
+    """Record that the example is added to the weights, under which it has the score `now`."""
     v, length, moved, roundoff = earlier.weights, earlier.length, earlier.distance[0], earlier.roundoff
     square = max(squares(X, row) + constant, SHORTEST)
     then = dot(X, row, v) + constant * v[v.size - 1]
@@ -127,9 +126,9 @@ def move(X, row, label, constant, now, earlier):
 
 @jit(work=visited)
 def binary_steps(X, y, order, rule, clock, updates, earlier, most, w, drift, found):
-    """As `binary_epoch`, but rows are passed over that have slack.
+    """As `binary_epoch`, but skip rows that have slack.
 
-    Stops also when `most` rows have been scored. Returns the number of steps, of updates, and of rows that were scored.
+    Stops also when `most` rows have been scored. Returns the number of steps, of updates, and of scored rows.
     """
     bias = w.size - 1
     made = scored = 0
@@ -164,7 +163,7 @@ class Ahead:
         self.n_rows, self.n_entries = rows.n_rows, rows.n_entries
         self.roundoff = 8.0 * (rows.widest + 4) * UNIT_ROUNDOFF
         self.dear = rows.n_rows * (SHUFFLED if shuffled else 1.0)
-        # Where classes have weights, scores do not tell the slack.
+        # Where classes have weights, the slack does not follow from the scores.
         pays = not weighted and rows.n_rows >= FEWEST_ROWS and n_rows_in_all <= MOST_ROWS
         self.limit = rows.n_rows // RARE if pays else -1
         self.made, self.cost, self.looks_ahead = rows.n_rows, 0.0, False
@@ -173,7 +172,7 @@ class Ahead:
         self.threshold = 0.0
 
     def begin(self, w: Floats) -> None:
-        """Before a pass: if the last one cost more than it would have in order, go back until mistakes are rarer."""
+        """Before a pass: if the last one cost more than `binary_epoch`, return to that until mistakes are rarer."""
         if not self.looks_ahead:
             self.looks_ahead = self.made <= self.limit
         elif self.cost > self.dear:
@@ -203,7 +202,7 @@ class Ahead:
         threshold = rule.lead * rule.longest
         while seen < order.visit.size and made < found.at.size:
             left, counts, own = _behind(order, seen), (clock + seen, updates + made), (w, drift, _behind(found, made))
-            if self.looks_ahead and not lengths.size:  # while R may grow, a threshold may, too
+            if self.looks_ahead and not lengths.size:  # while R may grow, the threshold may, too
                 if self.earlier is None or self.threshold != threshold or self.left <= 0:
                     self.earlier = self._looked(X, y, rule.constant, threshold, w)
                 done, new, scored = binary_steps(X, y, left, rule, *counts, self.earlier, self.left, *own)
@@ -215,14 +214,14 @@ class Ahead:
         return seen, made
 
     def _count(self, scored: int) -> None:
-        """Count rows that were scored where they lie; if that cost far too much, no need to wait for the next pass."""
+        """Count the rows scored out of order; if that cost far too much, do not wait for the next pass."""
         self.left -= scored
         self.cost += SCATTERED * scored
         if self.cost > 2.0 * self.dear:
             self._give_up()
 
     def _looked(self, X: Any, y: NDArray[Any], constant: float, threshold: float, w: Floats) -> Slacks:
-        """Find the slack of every row under the weights as they are."""
+        """Return the slack of every row under the current weights."""
         slack = np.empty(self.n_rows, dtype=np.float32) if self.earlier is None else self.earlier.slack
         earlier = Slacks(w.copy(), float(np.linalg.norm(w)) * OUTWARDS, np.zeros(2), slack, self.roundoff)
         self._measure(earlier, w)
@@ -237,11 +236,11 @@ class Ahead:
         return earlier
 
     def _measure(self, earlier: Slacks, w: Floats) -> None:
-        """How far the weights have moved."""
+        """Measure how far the weights have moved."""
         moved = float(np.linalg.norm(w - earlier.weights)) * OUTWARDS
         earlier.distance[:] = moved, moved + self.roundoff * (earlier.length + moved)
 
 
 def _behind(arrays: Any, count: int) -> Any:
-    """What is left of arrays that go along with each other, behind so many entries."""
+    """Return parallel arrays without their first `count` entries."""
     return type(arrays)(*(part[count:] for part in arrays))

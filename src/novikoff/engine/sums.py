@@ -1,4 +1,4 @@
-"""Sums that are rounded once, or not at all: what decides where the order of a sum could."""
+"""Sums that are rounded once, or not at all: they decide where rounding in the order of summation could."""
 
 import math
 from collections.abc import Iterable
@@ -11,12 +11,12 @@ Floats = NDArray[np.float64]
 
 # Veltkamp's number: it splits a float64 into two halves of at most 26 bits, whose products are exact.
 SPLITTER = 2.0**27 + 1.0
-# Between these, neither halves nor products overflow, and nothing that a product is rounded off by vanishes.
+# Between these, neither halves nor products overflow, and the rounding error of a product does not underflow.
 LEAST_TO_SPLIT, LARGEST_TO_SPLIT = 2.0**-960, 2.0**990
 
 
 def exact_sum(values: Floats, coefficients: Floats) -> float:
-    """The sum of a_j v_j, rounded once: each product is split into what it is rounded to and the rest (Dekker).
+    """Return the sum of a_j v_j, rounded once: each product is split into its rounded value and the error (Dekker).
 
     >>> exact_sum(np.array([0.1, 0.2, 0.3]), np.array([3.0, 3.0, -3.0])) == 3 * (0.1 + 0.2 - 0.3)
     False
@@ -35,7 +35,7 @@ def exact_sum(values: Floats, coefficients: Floats) -> float:
 
 
 def _sum_of_fractions(values: Floats, coefficients: Floats) -> float:
-    """The same for numbers of any size; infinite if the sum is beyond the range of float64."""
+    """Return the same for numbers of any size; infinite if the sum is beyond the range of float64."""
     if not (np.isfinite(values).all() and np.isfinite(coefficients).all()):
         return float(values @ coefficients)
     pairs = zip(values.tolist(), coefficients.tolist(), strict=True)
@@ -53,7 +53,7 @@ def _halves(values: Floats) -> tuple[Floats, Floats]:
 
 
 def as_whole_multiples(values: Iterable[float]) -> list[int]:
-    """Floats as whole multiples of one power of two, so that sums of them are exact.
+    """Return floats as integer multiples of one power of two, so that sums of them are exact.
 
     >>> as_whole_multiples([0.5, -3.0, 0.25])
     [2, -12, 1]

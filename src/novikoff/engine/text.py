@@ -1,10 +1,10 @@
-"""The hot loop that reads svmlight text: whole lines of bytes in, labels and CSR entries out.
+"""The hot loop that parses svmlight text: whole lines of bytes in, labels and CSR entries out.
 
-A line is `label [qid:number] index:value index:value ... [# comment]`. Everything is checked on the way; what is wrong
-comes back as a code and a place, and `data/svmlight.py` says it with file and line.
+A line is `label [qid:number] index:value index:value ... [# comment]`. Everything is checked; an error is returned as a
+code and a place, from which `data/svmlight.py` makes a message with file and line.
 
 *The numbers* are those that Python's `float` returns, bit for bit. Up to 19 digits make a 64-bit integer w, the point
-and the exponent a power q, and the number is w 10^q, rounded to the nearest float64. Two ways, the cheaper first:
+and the exponent a power q, and the number is w 10^q, rounded to the nearest float64. Two methods, the cheaper first:
 
 - w and 10^|q| are float64 numbers themselves, and one correctly rounded operation gives the result (W. D. Clinger,
   "How to read floating point numbers accurately", 1990);
@@ -12,11 +12,11 @@ and the exponent a power q, and the number is w 10^q, rounded to the nearest flo
   second", 2021; N. Mushtak and D. Lemire, "Fast number parsing without fallback", 2023, prove that this always
   decides).
 
-The place of a number of more than 19 digits is noted, and `float` itself decides.
+A number of more than 19 digits is deferred: its place is noted, and `float` itself parses it.
 
 *The digits* are read eight at a time from a 64-bit word, without a branch that depends on how many they are.
 
-*A place* in the text is a plain address.
+*A place* in the text is a memory address.
 """
 
 import math
@@ -31,17 +31,17 @@ from novikoff.engine.jit import jit, part
 
 intrinsic: Any = extending.intrinsic  # its functions are called without the typing context that they are declared with
 
-# A word is read wherever a digit may be, so the buffer must go on for so many bytes behind the last line.
+# A word is read wherever a digit may be, so the buffer must have this many bytes after the last line.
 PADDING = 16
 
-# How a number or a line came out; from BAD_LABEL on, it is an error.
+# The result for a number or a line; from BAD_LABEL on, an error.
 FINE, WAITS, MALFORMED, BAD_LABEL, BAD_QUERY, BAD_PAIR, NOT_ASCENDING = range(7)
 
 
 class Lines(NamedTuple):
-    """Where `parse` puts the rows. It does not look how large the arrays are: see `room_for`.
+    """Where `parse` puts the rows. It does not check the size of the arrays: see `room_for`.
 
-    `waiting` has the first byte, the byte behind the last, and the slot of every label or pair whose number has to wait
+    `waiting` has the first byte, the byte after the last, and the slot of every label or pair whose number has to wait
     for `float`: the slot is its entry, or -1 - row for a label.
     """
 
@@ -66,10 +66,10 @@ class Parsed(NamedTuple):
 
 
 def room_for(n_bytes: int) -> Lines:
-    """Arrays for all that so many bytes of text may hold.
+    """Return arrays large enough for any text of this many bytes.
 
-    A row takes two bytes at least, a pair with the blank before it four, a number that waits twenty. What stays unused
-    is never touched, and costs addresses, not memory.
+    A row takes two bytes at least, a pair with the blank before it four, a number that waits twenty. The unused part is
+    never touched, and costs addresses, not memory.
     """
     return Lines(
         np.empty(n_bytes // 2 + 1),
@@ -100,13 +100,13 @@ MOST_DIGITS = 19  # whatever they are, the number is below 2^64
 
 
 def _too_much_for_python(*_: Any) -> float:
-    """Python has neither addresses nor words."""
+    """Python has no access to addresses and words."""
     return math.inf
 
 
 @intrinsic
 def byte(typing_context: Any, at: Any) -> Any:
-    """The byte at an address."""
+    """Return the byte at an address."""
 
     def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         loaded = builder.load(builder.inttoptr(arguments[0], ir.IntType(8).as_pointer()))
@@ -117,7 +117,7 @@ def byte(typing_context: Any, at: Any) -> Any:
 
 @intrinsic
 def word(typing_context: Any, at: Any) -> Any:
-    """The eight bytes from an address on as one number, the first byte lowest."""
+    """Return the eight bytes from an address on as one little-endian number."""
 
     def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.load(builder.inttoptr(arguments[0], ir.IntType(64).as_pointer()), align=1)
@@ -127,7 +127,7 @@ def word(typing_context: Any, at: Any) -> Any:
 
 @intrinsic
 def trailing_zeros(typing_context: Any, number: Any) -> Any:
-    """How many zeros the 64-bit number ends with: 64 for zero."""
+    """Return how many zeros the 64-bit number ends with: 64 for zero."""
 
     def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.cttz(arguments[0], ir.IntType(1)(0))
@@ -137,7 +137,7 @@ def trailing_zeros(typing_context: Any, number: Any) -> Any:
 
 @intrinsic
 def leading_zeros(typing_context: Any, number: Any) -> Any:
-    """How many zeros the 64-bit number begins with."""
+    """Return how many zeros the 64-bit number begins with."""
 
     def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.ctlz(arguments[0], ir.IntType(1)(0))
@@ -147,7 +147,7 @@ def leading_zeros(typing_context: Any, number: Any) -> Any:
 
 @intrinsic
 def upper_product(typing_context: Any, a: Any, b: Any) -> Any:
-    """The upper 64 of the 128 bits of a b."""
+    """Return the upper 64 of the 128 bits of a b."""
 
     def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         wide = ir.IntType(128)
@@ -159,7 +159,7 @@ def upper_product(typing_context: Any, a: Any, b: Any) -> Any:
 
 @intrinsic
 def float_of_bits(typing_context: Any, bits: Any) -> Any:
-    """The float64 that these 64 bits are."""
+    """Return the float64 with these 64 bits."""
 
     def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.bitcast(arguments[0], ir.DoubleType())
@@ -169,11 +169,11 @@ def float_of_bits(typing_context: Any, bits: Any) -> Any:
 
 @part(forceinline=True)
 def read_digits(at: int, w: Any) -> Any:
-    """Append the digits from `at` on to w; returns it and where they end. Beyond 19 digits it is some other number.
+    """Append the digits from `at` on to w; return it and where they end. Beyond 19 digits it is meaningless.
 
-    A byte b is a digit if and only if (b xor '0') + 6 is below 16. Carries run to later bytes only, so the first that
-    is none is found rightly. The digits are moved behind zeros to the end of the word, and added up in pairs, in fours
-    and in eights.
+    A byte b is a digit if and only if (b xor '0') + 6 is below 16. Carries run to later bytes only, so the first byte
+    that is not a digit is found correctly. The digits are shifted to the end of the word, padded with zeros, and
+    combined in pairs, in fours and in eights.
     """
     while True:
         eight = word(at) ^ ZEROS
@@ -202,7 +202,7 @@ SMALLEST_EXACT_QUOTIENT = -27
 
 
 def _leading_128_bits_of_five_to(q: int) -> int:
-    """5^q scaled into [2^127, 2^128) and rounded down; up where w 5^q may be whole, so that it does not fall short."""
+    """Return 5^q scaled into [2^127, 2^128), rounded down; up where w 5^q may be whole, so that it is not too small."""
     if q >= 0:
         power = 5**q
         excess = power.bit_length() - 128
@@ -213,7 +213,7 @@ def _leading_128_bits_of_five_to(q: int) -> int:
 
 
 def powers_of_five() -> NDArray[np.uint64]:
-    """Row q - SMALLEST_POWER holds the upper and the lower 64 bits of the scaled 5^q.
+    """Return a table whose row q - SMALLEST_POWER has the upper and the lower 64 bits of the scaled 5^q.
 
     >>> upper, lower = powers_of_five()[1 - SMALLEST_POWER]
     >>> hex(upper), hex(lower)  # 5 is 101 in binary
@@ -228,15 +228,15 @@ EXACT_TENS = np.array([10.0**n for n in range(23)])  # all that float64 holds ex
 MOST_EXACT_TENS = 22
 EXACT_INTEGERS = np.uint64(2**53)
 ONE, THREE = np.uint64(1), np.uint64(3)
-BELOW_MANTISSA = np.uint64(2**9 - 1)  # what is left of 64 bits below 53, one to round, and a leading zero
+BELOW_MANTISSA = np.uint64(2**9 - 1)  # the bits below 53 of the mantissa, one for rounding, and a leading zero
 HIDDEN_BIT = np.uint64(2**52)
 INFINITY = np.uint64(0x7FF0000000000000)
-LARGEST_EXPONENT = 2**40  # of those that are told apart: no text has so many digits that it would matter
+LARGEST_EXPONENT = 2**40  # larger ones are cut off to this: no text has so many digits that it would matter
 
 
 @jit(work=_too_much_for_python)
 def nearest(w: Any, q: int) -> float:
-    """The float64 nearest to w 10^q, ties to even; infinity where it overflows."""
+    """Return the float64 nearest to w 10^q, ties to even; infinity where it overflows."""
     if w == NOTHING or q < SMALLEST_POWER:
         return 0.0
     if q > LARGEST_POWER:
@@ -266,7 +266,7 @@ def nearest(w: Any, q: int) -> float:
 
 @part
 def read_integer(at: int) -> Any:
-    """A signed integer, cut off at +-LARGEST_EXPONENT, and where it ends: at its start if there is none."""
+    """Return a signed integer, clipped to +-LARGEST_EXPONENT, and where it ends: at its start if there is none."""
     sign = byte(at)
     first = at + (sign in (PLUS, MINUS))
     end, number = first, 0
@@ -278,7 +278,7 @@ def read_integer(at: int) -> Any:
 
 @part(forceinline=True)
 def read_number(at: int) -> Any:
-    """The number at `at`, where it ends, and whether it is fine, waits for `float`, or is malformed."""
+    """Return the number at `at`, where it ends, and whether it is fine, waits for `float`, or is malformed."""
     sign = byte(at)
     if sign in (PLUS, MINUS):
         at += 1
@@ -327,19 +327,19 @@ def skip_blanks(at: int) -> int:
 
 @part
 def ends_line(at: int) -> bool:
-    """Whether here is a comment or the end of the line."""
+    """Whether a comment or the end of the line is here."""
     return byte(at) == NEWLINE or byte(at) == COMMENT or (byte(at) == RETURN and byte(at + 1) == NEWLINE)
 
 
 @part
 def ends_number(at: int) -> bool:
-    """Whether a number may end here. A control character that is no blank is found where the next pair should begin."""
+    """Whether a number may end here. Any other control character is detected where the next pair should begin."""
     return byte(at) <= BLANK or byte(at) == COMMENT
 
 
 @part
 def skip_query(at: int) -> int:
-    """Behind `qid:number`, or `at` itself if it is none."""
+    """Return the place after `qid:number`, or `at` itself if there is none."""
     if byte(at + 1) != SMALL_I or byte(at + 2) != SMALL_D or byte(at + 3) != COLON:
         return at
     _, end = read_integer(at + 4)
@@ -348,7 +348,7 @@ def skip_query(at: int) -> int:
 
 @part(forceinline=True)
 def read_label(at: int) -> Any:
-    """The label at `at`, where it ends, and whether it is fine, waits for `float`, or is bad."""
+    """Return the label at `at`, where it ends, and whether it is fine, waits for `float`, or is bad."""
     label, end, state = read_number(at)
     if state == MALFORMED or not ends_number(end) or not np.isfinite(label):
         return label, end, BAD_LABEL
@@ -357,7 +357,7 @@ def read_label(at: int) -> Any:
 
 @part(forceinline=True)
 def read_pair(at: int) -> Any:
-    """The index and the value at `at`, where they end, and whether they are fine, wait for `float`, or are bad."""
+    """Return the index and value at `at`, where they end, and whether they are fine, wait for `float`, or are bad."""
     index, colon = read_digits(at, NOTHING)
     if colon == at or colon - at > MOST_DIGITS or byte(colon) != COLON or index > LARGEST_INDEX:
         return 0, 0.0, at, BAD_PAIR
@@ -379,7 +379,7 @@ def note(waiting: Any, number: int, start: int, end: int, slot: int) -> int:
 def parse(text: Any, start: int, stop: int, into: Any) -> Any:
     """Parse text[start:stop], which are whole lines, the last with its newline, up to the first error.
 
-    The line with the error is not among the rows, but its numbers may be among those that wait.
+    The line with the error is not among the rows, but its numbers may be in `waiting`.
     """
     base = text.ctypes.data
     at, stop = base + start, base + stop

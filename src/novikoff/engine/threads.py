@@ -1,8 +1,8 @@
-"""All cores, for work that needs no order: how many threads to use, and how to share rows among them.
+"""Parallel work on rows in any order: how many threads to use, and how to divide rows among them.
 
-Kernels let other threads run, so plain threads of Python are enough. They need no compiler of their own, survive a fork
-and are shared by everybody in the process. What is computed never depends on their number: every row is worked on by
-itself, and only what is exact in any order (a maximum, a count) is put together from the parts.
+Kernels release the GIL, so plain Python threads are enough. They need no compiler of their own, survive a fork and are
+shared by the whole process. Results never depend on their number: every row is processed separately, and only what is
+exact in any order (a maximum, a count) is combined from the parts.
 """
 
 import os
@@ -19,13 +19,13 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 
-# To wake a thread takes as long as to look at so many numbers; below, it does not pay.
+# Waking a thread takes as long as processing this many numbers; for fewer, it does not pay.
 WORTH_A_THREAD = 1 << 18
 
-# Ranges of rows for each thread: who is done sooner takes one more.
+# Ranges of rows per thread, so that a faster one can take more.
 RANGES_A_THREAD = 4
 
-# Variables of the environment that limit threads. Joblib sets them for its workers, Ray for its actors.
+# Environment variables that limit threads. Joblib sets them for its workers, Ray for its actors.
 LIMITS = ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS")
 
 _asked: ContextVar[int | None] = ContextVar("n_jobs", default=None)
@@ -37,7 +37,7 @@ _lock = threading.Lock()
 
 
 def thread_count(n_jobs: int | None = None) -> int:
-    """How many threads to use: as many as asked for; with None, as `on_cores` says, or all cores there are to use.
+    """Return how many threads to use: `n_jobs`; if None, the number set by `on_cores`, or all usable cores.
 
     Those are the cores that this process may run on, or fewer inside a worker of joblib, and under limits of
     threadpoolctl and of the environment. Negative numbers count from there: -1 is all, -2 all but one.
@@ -53,7 +53,7 @@ def thread_count(n_jobs: int | None = None) -> int:
 
 
 def check_jobs(n_jobs: Any) -> None:
-    """Refuse what is no number of threads."""
+    """Raise an error unless `n_jobs` is a valid number of threads."""
     if n_jobs is not None and (isinstance(n_jobs, bool) or int(n_jobs) != n_jobs or n_jobs == 0):
         raise ValueError(
             f"n_jobs={n_jobs!r} must be a whole number of threads, -1 for all cores, -2 for all but one, "
@@ -63,7 +63,7 @@ def check_jobs(n_jobs: Any) -> None:
 
 @contextmanager
 def on_cores(n_jobs: int | None) -> Iterator[None]:
-    """Whatever is computed meanwhile uses so many threads; None changes nothing.
+    """Use this many threads in a block; None changes nothing.
 
     >>> with on_cores(2):
     ...     thread_count()
@@ -78,10 +78,10 @@ def on_cores(n_jobs: int | None) -> Iterator[None]:
 
 
 def _usable() -> int:
-    """How many threads may run at once if nobody asks for a number."""
+    """Return how many threads may run at once by default."""
     limits = [value for name in LIMITS if (value := _number(os.environ.get(name, ""))) is not None]
     if _is_in_joblib():
-        # Joblib tells its processes by the environment how many threads are theirs; its threads share one process.
+        # Joblib limits the threads of its processes by the environment; its threads share one process.
         is_alone = threading.current_thread() is threading.main_thread()
         limits = limits if limits and is_alone else [1]
     return max(1, min([_cores(), *limits, *_limits_of_libraries()]))
@@ -93,14 +93,14 @@ def _number(text: str) -> int | None:
 
 
 def _cores() -> int:
-    """The cores that this process may run on, and that its control group has the time of."""
+    """Return the number of cores that this process may run on, within the CPU quota of its control group."""
     allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return min(allowed, _quota())
 
 
 @cache
 def _quota() -> int:
-    """How many cores' time a container has; as many as anybody may want without a limit."""
+    """Return the CPU quota of a container in cores; a huge number if there is no limit."""
     try:
         quota, period = Path("/sys/fs/cgroup/cpu.max").read_text().split()
         return max(1, -(-int(quota) // int(period)))
@@ -109,13 +109,13 @@ def _quota() -> int:
 
 
 def _is_in_joblib() -> bool:
-    """Whether this is a task that joblib runs beside others."""
+    """Whether this is a task that joblib runs in parallel with others."""
     joblib = sys.modules.get("joblib.parallel")
     return joblib is not None and (getattr(joblib.get_active_backend()[0], "nesting_level", 0) or 0) > 0
 
 
 def _limits_of_libraries() -> list[int]:
-    """How many threads the libraries of this process may use, as set by threadpoolctl or otherwise."""
+    """Return how many threads each library of this process may use, as set by threadpoolctl or otherwise."""
     libraries = _controller().info()
     return [one["num_threads"] for one in libraries if one.get("threading_layer") != "disabled" and one["num_threads"]]
 
@@ -131,8 +131,8 @@ def _controller() -> Any:
 
 
 def over_rows(work: Callable[[int, int], T], n_rows: int, numbers: float) -> list[T]:
-    """Call `work(start, stop)` on ranges that cover all rows, on as many threads as pay where so many `numbers` are
-    looked at in all. What it returns comes in the order of the rows; one range, if one thread is enough.
+    """Call `work(start, stop)` on ranges that cover all rows, on as many threads as pay for processing this many
+    `numbers` in all. Results are in the order of the rows; there is one range if one thread is enough.
 
     >>> over_rows(lambda start, stop: sum(range(start, stop)), 10, numbers=10)
     [45]
@@ -146,13 +146,13 @@ def over_rows(work: Callable[[int, int], T], n_rows: int, numbers: float) -> lis
 
 
 def threads_for(numbers: float) -> int:
-    """How many threads pay to look at so many numbers."""
+    """Return how many threads pay for processing this many numbers."""
     worth = int(min(numbers // WORTH_A_THREAD, sys.maxsize))
     return 1 if worth < 2 else min(thread_count(), worth)
 
 
 def in_turn(tasks: list[Callable[[], T]], threads: int) -> list[T]:
-    """Do all tasks on so many threads, this one among them; each takes the next that is left.
+    """Run all tasks on this many threads, this one included; each takes the next task.
 
     Results are in order; of several errors, the first in that order is raised.
     """
@@ -179,13 +179,13 @@ def in_turn(tasks: list[Callable[[], T]], threads: int) -> list[T]:
         for helper in helpers:
             if not helper.cancel():
                 helper.result()
-    if failed:  # tasks are begun in order, so none before the first that failed is missing
+    if failed:  # tasks start in order, so none before the first that failed is missing
         raise failed[min(failed)]
     return results
 
 
 def _submit(task: Callable[[], None]) -> "Future[None]":
-    """Let a thread of the pool do this, under the settings of this one (such as NumPy's for errors)."""
+    """Run a task on a thread of the pool, in the context of this one (such as NumPy's error settings)."""
     global _pool
     with _lock:
         if _pool is None:

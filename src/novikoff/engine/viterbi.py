@@ -2,14 +2,13 @@
 
 Tokens are the rows of a CSR matrix (see `engine/rows.py`), and a sequence is a run of rows. A label's score
 at a token is the sum of the token's features times their weights for it (see `engine/emissions.py`). `links.table[a,
-b]` is the weight of label b right after label a, and the last row and column stand for the outside: `table[-1, b]`
+b]` is the weight of label b right after label a, and the last row and column are those of the boundary: `table[-1, b]`
 begins a sequence with b, `table[a, -1]` ends it with a. A link of minus infinity is forbidden.
 
 Ties go to the first label, read from the end of the sequence.
 
-Few labels can come before the best one, and the search looks no further than it must: the best label before
-comes first, and another one only if its score and the largest links could together give more than that to some label.
-Sums are rounded, but never to the wrong side of each other: if x <= y, then x + z, rounded, is not above y + z,
+The search is pruned: the best previous label is tried first, and another one only if its score plus the largest links
+could give more than that to some label. Rounding is monotone: if x <= y, then x + z, rounded, is not above y + z,
 rounded. So the scores are those of the full search, bit for bit, and with them the answer and its ties.
 """
 
@@ -21,15 +20,15 @@ from numpy.typing import NDArray
 from novikoff.engine.emissions import Emissions, score_tokens
 from novikoff.engine.jit import jit, part
 
-# A label before which only so few of all labels may stand is compared with all of these.
+# A label with at most this many allowed predecessors is compared with all of them.
 FEW = 8
 
 
 class Links(NamedTuple):
-    """The weights of label after label, the outside being the last, and what spares looking at all of them.
+    """The weights of label after label, the boundary being the last, and bounds that save scanning all of them.
 
-    `most` has the largest link to every label from any other. Labels before which few may stand have these in `before`,
-    from `starts[label]` to `starts[label + 1]`.
+    `most` has the largest link to every label from any other. Labels with few predecessors have these in `before`, from
+    `starts[label]` to `starts[label + 1]`.
     """
 
     table: NDArray[np.float64]
@@ -51,14 +50,14 @@ class Links(NamedTuple):
 
 
 class Weights(NamedTuple):
-    """The weights of a chain: features x labels, and labels x labels with the outside last."""
+    """The weights of a chain: features x labels, and labels x labels with the boundary last."""
 
     emissions: Emissions
     links: Links
 
     @classmethod
     def of(cls, emissions: NDArray[np.float64], links: NDArray[np.float64]) -> "Weights":
-        """The weights in these tables."""
+        """Return the weights of these tables."""
         return cls(Emissions.of_table(emissions), Links.of(links))
 
     @property
@@ -71,10 +70,10 @@ class Weights(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Room for Viterbi.
+    """Scratch arrays for Viterbi.
 
     `scores` has, token by token, the score of the best path to every label, `reach` that of the best one before it,
-    `path` the labels in the end; `limits` is for the largest links to labels.
+    `path` the resulting labels; `limits` is for the largest links to labels.
     """
 
     scores: NDArray[np.float64]
@@ -93,9 +92,9 @@ class Scratch(NamedTuple):
 
 @part
 def best_path(X, first, last, gold, cost, weights, scratch):
-    """The best label sequence of the tokens from `first` to `last` goes to `scratch.path`; returns its score.
+    """Put the best label sequence of the tokens from `first` to `last` into `scratch.path`; return its score.
 
-    Every label other than `gold` gets `cost` on top, so that a sequence must win by its distance (0: it need not).
+    Every label other than `gold` gets `cost` on top, so that gold must win by the Hamming distance times `cost`.
     """
     score_tokens(X, first, last, weights.emissions, scratch.scores)
     if cost != 0.0:
@@ -108,7 +107,7 @@ def best_path(X, first, last, gold, cost, weights, scratch):
 
 @part
 def _add_cost(scores, first, last, gold, cost):
-    """What every label other than `gold` gets on top."""
+    """Add `cost` to the scores of all labels but `gold`."""
     for place in range(last - first):
         for label in range(scores.shape[1]):
             if label != gold[first + place]:
@@ -119,12 +118,12 @@ def _add_cost(scores, first, last, gold, cost):
 def _search(scores, n_tokens, links, reach, limits):
     """From token to token, scores[now, b] += max over a of scores[now - 1, a] + table[a, b].
 
-    `reach` keeps the maxima. Which a it was is determined afterwards, for the labels on the best path alone.
+    `reach` has the maxima. The maximising a is determined afterwards, only for the labels on the best path.
     """
     table, most, starts = links.table, links.most, links.starts
     n_labels, one = np.uint64(scores.shape[1]), np.uint64(1)
     for b in range(n_labels):
-        # A label with few labels before it is compared with all of these, whatever their scores are.
+        # A label with few predecessors is compared with all of them, whatever their scores are.
         limits[b] = -np.inf if starts[b] < starts[b + one] else most[b]
         if n_tokens > 0:
             scores[0, b] += table[n_labels, b]
@@ -138,8 +137,8 @@ def _search(scores, n_tokens, links, reach, limits):
 def _look_back(scores, now, links, reach, limits):
     """reach[now, b] = max over a of scores[now - 1, a] + table[a, b].
 
-    The best label before gives to every b little less than any other could: its score plus the largest link to b. So it
-    comes first, and of the others only those that are good enough for some b.
+    The score of the best previous label plus the largest link to b is almost an upper bound for every b. So it is tried
+    first, and of the others only those that could improve some b.
     """
     table, starts, before = links.table, links.starts, links.before
     n_labels, one, then = np.uint64(scores.shape[1]), np.uint64(1), now - np.uint64(1)
@@ -165,7 +164,7 @@ def _look_back(scores, now, links, reach, limits):
 
 @part
 def _follow_back(scores, reach, n_tokens, table, most, path):
-    """The path that ends best, from its end to its beginning; returns its score."""
+    """Trace the best path back from its end to its beginning; return its score."""
     if n_tokens == 0:
         return 0.0
     end, outside = n_tokens - 1, scores.shape[1]
@@ -179,8 +178,8 @@ def _follow_back(scores, reach, n_tokens, table, most, path):
 
 @part
 def _fill_back(scores, reach, last, table, most, path):
-    """The best labels before that of the token `last`: the first from which the maximum came. Links are not looked at
-    where even the largest would not be enough."""
+    """Fill in the best labels before that of the token `last`: the first to attain the maximum. Links are skipped where
+    even the largest would not be enough."""
     for place in range(last, 0, -1):
         label, before = path[place], 0
         sought, limit = reach[place, label], most[label]
@@ -194,10 +193,10 @@ def _fill_back(scores, reach, last, table, most, path):
 
 @part
 def second_path(n_tokens, weights, scratch):
-    """Put the second best path in the place of the best one, which `best_path` has just found; whether there is one.
+    """Replace the best path, which `best_path` has just found, by the second best; return whether there is one.
 
-    Any other path has a last label that differs. What a label costs there, if all behind it stays and all before it is
-    the best for it, is a difference of two sums that the search has made.
+    Any other path has a last label that differs. The cost of a label there, with all after it unchanged and the best
+    path to it before, is a difference of two sums that the search has computed.
     """
     table, scores, path = weights.links.table, scratch.scores, scratch.path
     n_labels = scores.shape[1]
@@ -217,13 +216,13 @@ def second_path(n_tokens, weights, scratch):
 
 
 def searched(X: Any, n_labels: int) -> int:
-    """How many numbers Viterbi looks at in all tokens."""
+    """Return how many numbers Viterbi processes in all tokens."""
     return n_labels * (X.data.size + X.indptr.size * n_labels)
 
 
 @jit(work=lambda X, starts, weights, *_: searched(X, weights.n_labels))
 def label_sequences(X, starts, weights, scratch, labels, scores):
-    """The best labels of every token, and the score of every sequence."""
+    """Find the best labels of all tokens, and the score of every sequence."""
     nobody = labels[:0]
     for number in range(starts.size - 1):
         first, last = starts[number], starts[number + 1]
@@ -237,10 +236,10 @@ def label_sequences(X, starts, weights, scratch, labels, scores):
 
 @jit(work=lambda X, first, last, weights, scores, *_: scores.size * weights.n_labels, allocates=True)
 def best_paths(X, first, last, weights, scores, backs, ranks, paths, totals):
-    """The k best label sequences of the tokens from `first` to `last`, best first; returns how many there are.
+    """Find the k best label sequences of the tokens from `first` to `last`, best first; return how many there are.
 
-    For every token and label, `scores` has the k best ways to get there, `backs` and `ranks` say where each came from:
-    the label before, and which of its ways. Of ways with equal scores, the earlier label comes first.
+    For every token and label, `scores` has the k best paths to it, `backs` and `ranks` where each came from: the label
+    before, and which of its paths. Of paths with equal scores, the earlier label comes first.
     """
     links = weights.links.table
     n_tokens, n_labels, k = scores.shape
@@ -282,7 +281,7 @@ def best_paths(X, first, last, weights, scores, backs, ranks, paths, totals):
 
 @part
 def _insert(score, label, way, top, back, rank):
-    """Put a way among the best so far, unless it is no better than the last of them; whether it was put there."""
+    """Insert a path among the best so far if it is better than the last of them; return whether it was inserted."""
     place = top.size
     while place > 0 and score > top[place - 1]:
         place -= 1
