@@ -1,4 +1,4 @@
-"""Data sets: files that are read piece by piece, and the order in which their examples are visited."""
+"""Data sets: files read in pieces, and the order in which their examples are visited."""
 
 from typing import TYPE_CHECKING, Any
 

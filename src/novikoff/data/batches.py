@@ -1,7 +1,7 @@
-"""What a reader hands on, piece by piece: examples that are numbers already, or records that still have to become some.
+"""The pieces that a reader yields: examples that are numbers already, or records that are still to be encoded.
 
-A data set that does not fit into memory is a sequence of pieces. Each knows the file and the line of its first example,
-so that errors name the place. `Width` follows how wide the rows of pieces are, and `stacked` joins pieces.
+A data set that does not fit into memory is a sequence of pieces. Each has the file and the line of its first example,
+for error messages. `Width` tracks the number of columns, and `stacked` joins pieces.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 class Batch:
     """Some examples: their rows, and their labels as the file has them (None: the file has none).
 
-    Rows that `are_encoded` are what is learned from; others still have to pass the encoding of a model, if it has one.
-    What that could not express is counted by column: categories and words that were `unseen` in the training data, and
-    are ignored, and values that are `missing` where none was before; they count as average, or as 0.
+    Rows that `are_encoded` are learned from as they are; others first pass the encoding of a model, if it has one.
+    Values without an encoding are counted by column: categories and words not seen in training are `unseen`, and
+    ignored; values `missing` in a column that had none missing in training become its average, or 0.
     """
 
     rows: Rows
@@ -37,7 +37,7 @@ class Batch:
 
 @dataclass(frozen=True)
 class Records:
-    """Some records of a table: named columns that are not yet numbers, and the column of labels, apart."""
+    """Some records of a table: named columns, not yet encoded, and separately the column of labels."""
 
     columns: "pa.RecordBatch"
     labels: NDArray[Any] | None
@@ -46,7 +46,7 @@ class Records:
 
 
 class Width:
-    """How many columns batches have so far: dense ones all have as many; sparse ones may grow, but not beyond those.
+    """The number of columns so far: dense batches must agree; sparse ones may widen, up to the width of dense ones.
 
     >>> width = Width()
     >>> for X in ([[1.0, 2.0]], [[3.0, 4.0]]):
@@ -60,7 +60,7 @@ class Width:
         self._is_known = False
 
     def add(self, rows: Rows) -> None:
-        """Take note of a batch, or refuse it."""
+        """Include a batch; raise an error if it does not fit."""
         if self._is_known:
             fits = rows.n_columns <= self.n_columns if rows.is_sparse else rows.n_columns == self.n_columns
         else:
@@ -72,7 +72,7 @@ class Width:
 
 
 def with_columns(rows: Rows, n_columns: int) -> Rows:
-    """The same rows among so many columns. Sparse rows may get more, and lose what lies in columns beyond the last."""
+    """Return the same rows with `n_columns` columns. Only sparse rows can change: they lose entries beyond the last."""
     if rows.n_columns == n_columns:
         return rows
     if not rows.is_sparse:
@@ -86,7 +86,7 @@ def with_columns(rows: Rows, n_columns: int) -> Rows:
 
 
 def stacked(parts: Sequence[Rows]) -> Rows:
-    """All rows in one piece: sparse if all parts are; as many columns as the widest."""
+    """Stack all rows: sparse if all parts are, and as wide as the widest."""
     if len(parts) == 1:
         return parts[0]
     parts = [part.in_order() for part in parts]

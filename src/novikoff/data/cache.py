@@ -1,17 +1,15 @@
-"""Encoded examples in one temporary file, for epochs after the first: written once, then read block by block, by
-mapping.
+"""Encoded examples in one temporary file, for epochs after the first: written once, then memory-mapped block by block.
 
-The cache knows rows of numbers and codes of labels, and nothing of what encoded them. Its blocks hold what was
-appended, in order, in pieces of `BLOCK_BYTES` or `BLOCK_ROWS` at most, wherever the appended batches began and ended.
-A block is its values, the columns and the row pointers of its entries if it is sparse, and its codes: each in the
-smallest type that holds all of it exactly, and each at a multiple of 64 bytes.
+The cache has rows of numbers and codes of labels, and does not depend on their encoding. Its blocks hold what was
+appended, in order, in pieces of at most `BLOCK_BYTES` or `BLOCK_ROWS`, independent of the appended batches. A block has
+its values, the columns and the row pointers of its entries if it is sparse, and its codes: each in the smallest type
+that holds all of it exactly, and each at a multiple of 64 bytes.
 
-The file: `MAGIC`; the blocks; one `INDEX` entry a block, which says how long its arrays are, and of which types; a
-trailer. All positions follow from the index, and must add up to the size of the file. Every block has a checksum, and
-so has the index. All of a file is checked before it is used, so that a damaged one is an error, never a crash or a
-wrong number.
+The file: `MAGIC`; the blocks; one `INDEX` entry per block, with the lengths and types of its arrays; a trailer. All
+positions follow from the index, and must add up to the size of the file. Every block has a checksum, and so has the
+index. Everything is checked before it is used, so that a damaged file is an error, never a crash or a wrong number.
 
-Only one block is mapped at a time: the memory that a pass needs is that of a block, however long the file.
+Only one block is mapped at a time: a pass needs the memory of one block, however long the file.
 """
 
 import hashlib
@@ -34,7 +32,7 @@ from novikoff.engine.rows import Csr, Rows, as_rows, csr_rows
 BLOCK_BYTES = 8_000_000
 BLOCK_ROWS = 65_536
 
-# What an entry counts towards the size of a block: a float64, and a 32-bit column, though less may be written.
+# The bytes of an entry in the size of a block: a float64, and a 32-bit column, though less may be written.
 DENSE_COST, SPARSE_COST = 8, 12
 
 ALIGNMENT = 64
@@ -58,16 +56,16 @@ CODE_TYPES: dict[int, np.dtype[Any]] = {1: np.dtype("u1"), 2: np.dtype("<u2"), 4
 MAGIC = b"novikoff cache, version 1\n".ljust(ALIGNMENT, b"\0")
 TRAILER = struct.Struct("<QQQ32sI4x")  # blocks, columns, codes, fingerprint, checksum of index and trailer
 
-# So many values are looked at first, to see whether short ones would do.
+# How many values are checked first, to see whether float32 is enough.
 LOOKED_AT = 64
 
-# From here on, 32-bit indices could no longer be viewed as signed ones.
+# Above this, 32-bit indices could not be viewed as signed ones.
 MOST_SMALL_INDICES = 2**31
 
 
 @dataclass(frozen=True)
 class CacheEntry:
-    """What the index says of a block."""
+    """The entry of a block in the index."""
 
     rows: int
     entries: int
@@ -78,7 +76,7 @@ class CacheEntry:
     code_bytes: int
 
     def arrays(self) -> list[tuple[np.dtype[Any], int]]:
-        """The arrays of the block: values, then columns and row pointers if it is sparse, then codes."""
+        """Return the arrays of the block: values, then columns and row pointers if it is sparse, then codes."""
         values, codes = (VALUE_TYPES[self.value_bytes], self.entries), (CODE_TYPES[self.code_bytes], self.rows)
         if not self.index_bytes:
             return [values, codes]
@@ -86,13 +84,13 @@ class CacheEntry:
         return [values, (index, self.entries), (index, self.rows + 1), codes]
 
     def is_possible(self, n_columns: int) -> bool:
-        """Whether there can be such a block in a cache of so many columns."""
+        """Whether this is a possible block in a cache with `n_columns` columns."""
         dense = self.index_bytes == 0 and self.columns == n_columns and self.entries == self.rows * self.columns
         sparse = self.index_bytes in INDEX_TYPES and self.columns == 0
         return (dense or sparse) and self.value_bytes in VALUE_TYPES and self.code_bytes in CODE_TYPES and self.rows > 0
 
     def places(self) -> list[int]:
-        """Where its arrays begin, counted from its own beginning, and where it ends."""
+        """Return the offsets of its arrays, relative to its start, and of its end."""
         return list(accumulate((_padded(kind.itemsize * count) for kind, count in self.arrays()), initial=0))
 
 
@@ -104,7 +102,7 @@ def _padded(size: int) -> int:
 
 
 def _arrays(rows: Rows) -> list[NDArray[Any]]:
-    """The arrays of a block but for its codes, in the smallest types that hold them exactly."""
+    """Return the arrays of a block without its codes, in the smallest types that hold them exactly."""
     if not rows.is_sparse:
         return [_shortest(rows.matrix.reshape(-1))]
     data, indices, indptr = rows.matrix
@@ -113,7 +111,7 @@ def _arrays(rows: Rows) -> list[NDArray[Any]]:
 
 
 def _shortest(values: NDArray[Any]) -> NDArray[Any]:
-    """As float32 if it holds every value exactly: then the same mistakes are made. A few values tell most others."""
+    """Convert to float32 if that holds every value exactly: mistakes stay the same. A few values are tried first."""
     return values.astype(VALUE_TYPES[4 if _is_short(values[:LOOKED_AT]) and _is_short(values) else 8], copy=False)
 
 
@@ -125,7 +123,7 @@ def _is_short(values: NDArray[Any]) -> bool:
 class CacheWriter(WholeFile):
     """Writes a cache: `with CacheWriter(path) as cache: cache.append(rows, codes)`.
 
-    The file has its name only when it is complete; if anything fails before, nothing is left of it.
+    The file gets its name only when it is complete; after an error, nothing is left of it.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -140,7 +138,7 @@ class CacheWriter(WholeFile):
     def __init__(
         self, path: str | os.PathLike[str], *, block_bytes: int = BLOCK_BYTES, block_rows: int = BLOCK_ROWS
     ) -> None:
-        super().__init__(path, sync=False)  # a cache that is lost is made anew
+        super().__init__(path, sync=False)  # a lost cache is written again
         self._block_bytes, self._block_rows = block_bytes, block_rows
         self._width = Width()
         self._pending: list[tuple[Rows, NDArray[Any]]] = []
@@ -177,7 +175,7 @@ class CacheWriter(WholeFile):
         self._width.add(rows)
 
     def _full_at(self, rows: Rows, start: int) -> int:
-        """The row before which the block in hand is full."""
+        """Return the row before which the current block is full."""
         if self._pending and self._pending[-1][0].is_sparse != rows.is_sparse:
             return start
         room = max(self._block_bytes - self._pending_bytes, 0)
@@ -186,11 +184,11 @@ class CacheWriter(WholeFile):
             by_bytes = int(np.searchsorted(ends, int(ends[0]) + room // SPARSE_COST, side="right")) - 1
         else:
             by_bytes = room // max(DENSE_COST * rows.n_columns, 1)
-        least = 0 if self._pending else 1  # a row that is longer than a block has a block of its own
+        least = 0 if self._pending else 1  # a row larger than a block has a block of its own
         return min(start + max(least, min(by_bytes, self._block_rows - self._pending_rows)), rows.n_rows)
 
     def _flush(self) -> None:
-        """Write the block in hand."""
+        """Write the current block."""
         parts, of_parts = zip(*self._pending, strict=True)
         rows, codes = stacked(parts), np.concatenate(of_parts)
         top, checksum = int(codes.max()), 0
@@ -218,7 +216,7 @@ class CacheWriter(WholeFile):
 
 
 def _copied(rows: Rows) -> Rows:
-    """Rows that do not change when the buffer they came in is used again."""
+    """Copy rows, whose buffer may be reused."""
     if not rows.is_sparse:
         return as_rows(rows.matrix.copy())
     data, indices, indptr = rows.matrix
@@ -245,7 +243,7 @@ class Cache:
 
     @cached_property
     def starts(self) -> NDArray[np.int64]:
-        """The numbers of the first rows of blocks, and how many rows there are in all."""
+        """The numbers of the first rows of blocks, followed by the number of all rows."""
         return np.array([0, *accumulate(entry.rows for entry in self.entries)], dtype=np.int64)
 
     @property
@@ -254,7 +252,7 @@ class Cache:
 
     @property
     def n_entries(self) -> int:
-        """How many numbers are stored, in sparse rows not the zeros."""
+        """The number of stored values; in sparse rows, zeros are not stored."""
         return sum(entry.entries for entry in self.entries)
 
     @property
@@ -263,7 +261,7 @@ class Cache:
         return all(entry.index_bytes for entry in self.entries)
 
     def __getitem__(self, number: int) -> tuple[Rows, NDArray[Any]]:
-        """The rows of a block and their codes: views of the file, which is mapped as long as they are used."""
+        """Return the rows of a block and their codes: views of the file, which is mapped as long as they are used."""
         entry, start = self.entries[number], self.places[number]
         *places, size = entry.places()
         if self.path.stat().st_size < start + size:
@@ -283,7 +281,7 @@ class Cache:
         return as_rows(arrays[0].reshape(entry.rows, entry.columns)), codes
 
     def _verify(self, number: int, arrays: list[NDArray[Any]], codes: NDArray[Any]) -> None:
-        """No kernel may be led outside its arrays, even by a file whose checksums are right."""
+        """Check that no kernel can read outside its arrays, even if the checksums are right."""
         if int(codes.max()) >= self.n_codes:
             _is_damaged(self.path, f"block {number} has a code beyond the last")
         if len(arrays) == 1:
@@ -296,9 +294,9 @@ class Cache:
 
 
 def open_cache(path: str | os.PathLike[str], *, is_ours: bool = False) -> Cache:
-    """The cache in a file; its index is checked here, and each block when it is first used.
+    """Open the cache in a file; its index is checked here, and each block when it is first used.
 
-    Blocks that `is_ours`, because this process has just written them, are not checked.
+    If it `is_ours`, just written by this process, the blocks are not checked.
     """
     path = Path(path)
     index_start, index, trailer = _index_and_trailer(path)
@@ -317,14 +315,14 @@ def open_cache(path: str | os.PathLike[str], *, is_ours: bool = False) -> Cache:
 
 
 def sealed_index(index: bytes, n_columns: int, n_codes: int, fingerprint: bytes) -> bytes:
-    """The end of a file: its index, and a trailer with the checksum of both."""
+    """Return the end of a file: its index, and a trailer with the checksum of both."""
     counts = (len(index) // INDEX.itemsize, n_columns, n_codes, fingerprint)
     checksum = zlib.crc32(TRAILER.pack(*counts, 0), zlib.crc32(index))
     return index + TRAILER.pack(*counts, checksum)
 
 
 def _index_and_trailer(path: Path) -> tuple[int, bytes, bytes]:
-    """Where the index of a file begins, the index, and the trailer, as they are written there."""
+    """Return where the index of a file begins, its bytes, and those of the trailer."""
     with open(path, "rb") as file:
         size = os.fstat(file.fileno()).st_size
         if file.read(len(MAGIC)) != MAGIC:

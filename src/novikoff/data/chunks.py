@@ -1,4 +1,4 @@
-"""Chunks: what label sequences such as B-NP I-NP O say, and which labels may follow which.
+"""Chunks: what label sequences such as B-NP I-NP O encode, and which labels may follow which.
 
 A label is a letter, or a letter, a hyphen and a type ("B-NP", "I-a-b" of type "a-b", or just "B"). Four schemes:
 
@@ -35,7 +35,7 @@ class Chunk(NamedTuple):
 
 
 class _LabelPart(NamedTuple):
-    """What one label says. The type is None outside of all chunks."""
+    """One label, parsed. The type is None outside of all chunks."""
 
     type: str | None
     begins: bool
@@ -43,7 +43,7 @@ class _LabelPart(NamedTuple):
 
 
 class LabelParts(dict[str, _LabelPart]):
-    """The parts of each label, taken apart when it is first seen: a corpus has few labels and many tokens."""
+    """The parts of each label, parsed when it is first seen: a corpus has few labels and many tokens."""
 
     def __init__(self, scheme: str) -> None:
         super().__init__()
@@ -70,10 +70,10 @@ class LabelParts(dict[str, _LabelPart]):
 
 
 def chunks(labels: Iterable[str], scheme: str = "IOB2") -> list[Chunk]:
-    """The chunks of one sentence, from left to right.
+    """Return the chunks of one sentence, from left to right.
 
-    One rule for all schemes, and for illegal sequences too, is that of the script conlleval of the CoNLL shared tasks:
-    a chunk goes on as long as the labels carry its type. It ends before an O, before a B or S (of any type),
+    The rule for all schemes, and for illegal sequences too, is that of the script conlleval of the CoNLL shared tasks:
+    a chunk continues as long as the labels have its type. It ends before an O, before a B or S (of any type),
     before a label of another type, after an E or S, and with the sentence. Any label but O that does not continue a
     chunk begins one. So an I-X after O, after I-Y, or at the start of the sentence begins a chunk as B-X would, and
     IOB1 and IOB2 are read alike. (The script itself has no S, and E only as the schemes IOE1 and IOE2 use it.)
@@ -86,7 +86,7 @@ def chunks(labels: Iterable[str], scheme: str = "IOB2") -> list[Chunk]:
 
 
 def chunks_of(labels: Iterable[str], parts: LabelParts) -> list[Chunk]:
-    """As `chunks`, with labels that were taken apart for other sentences before."""
+    """As `chunks`, with labels that were parsed for earlier sentences."""
     found = []
     open_type: str | None = None
     start = position = 0
@@ -113,10 +113,10 @@ class Transitions(NamedTuple):
 
 
 def allowed_transitions(labels: Sequence[str], scheme: str = "IOB2") -> Transitions:
-    """What a scheme allows, for a tagger that shall never predict an illegal sequence.
+    """Return what a scheme allows, for a tagger that must never predict an illegal sequence.
 
     IOB2: an I-X only after B-X or I-X. IOB1: a B-X only after B-X or I-X, because elsewhere the scheme writes I-X.
-    IOBES: I-X and E-X only after B-X or I-X, and after these nothing else. Beyond both ends of a sentence all is O.
+    IOBES: I-X and E-X only after B-X or I-X, and after these nothing else. Beyond both ends of a sentence is O.
 
     >>> allowed, start, end = allowed_transitions(["O", "B-NP", "I-NP", "B-VP"])
     >>> allowed.astype(int).tolist()

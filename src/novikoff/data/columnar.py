@@ -1,4 +1,4 @@
-"""Tables in Parquet files and Arrow files, which know the types of their columns."""
+"""Tables in Parquet files and Arrow files, which state the types of their columns."""
 
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 def look(
     file: OpenedFile, types: dict[str, "pa.DataType"], only: Collection[str] | None, words: Collection[str]
 ) -> Iterator[Records]:
-    """All columns, whose types the file knows; if only the types of some are asked for, nothing else is read."""
+    """Yield all columns, whose types the file states; if only some types are requested, nothing else is read."""
     with _opened(file.source) as (_, schema):
         types |= {field.name: plain_type(field.type) for field in schema if only is None or field.name in only}
     return read_records(file, types) if only is None else iter(())
 
 
 def read_records(file: OpenedFile, types: Types) -> Iterator[Records]:
-    """The columns in `types`. Records have no lines here, they are counted from 1."""
+    """Yield the columns in `types`. There are no line numbers; records are counted from 1."""
     row = 1
     with _opened(file.source) as (table, schema):
         check_columns(types, schema.names, file.source.name)
@@ -32,7 +32,7 @@ def read_records(file: OpenedFile, types: Types) -> Iterator[Records]:
 
 
 def row_groups(source: FileSource) -> list[tuple[int, int]]:
-    """The bytes and the rows of every row group of a Parquet file."""
+    """Return the bytes and the rows of every row group of a Parquet file."""
     with _opened(source) as (table, _):
         facts = [table.metadata.row_group(number) for number in range(table.metadata.num_row_groups)]
         return [(group.total_byte_size, group.num_rows) for group in facts]
@@ -46,7 +46,7 @@ def _batches(source: FileSource, table: Any, names: list[str], block_bytes: int)
         size = sum(facts.row_group(group).total_byte_size for group in range(facts.num_row_groups))
         groups = list(range(facts.num_row_groups) if source.part is None else range(*source.part))
         in_a_block = rows_in_a_block(block_bytes, size, facts.num_rows)
-        # On one processor, handing columns to a pool of threads costs a quarter of the time.
+        # On one processor, a pool of threads for the columns costs a quarter of the time.
         yield from table.iter_batches(in_a_block, row_groups=groups, columns=names, use_threads=pa.cpu_count() > 1)
         return
     streamed = not hasattr(table, "num_record_batches")
@@ -57,7 +57,7 @@ def _batches(source: FileSource, table: Any, names: list[str], block_bytes: int)
 
 
 def rows_in_a_block(block_bytes: int, size: int, n_rows: int) -> int:
-    """How many rows make a block."""
+    """Return the number of rows in a block."""
     return max(1, block_bytes * max(n_rows, 1) // max(size, 1))
 
 

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from novikoff.data.sentences import Sentences, Source, check_writable, read_text, shown, write_text
 
-# The names of columns that nobody named, if there are two of them, and else.
+# The default names of columns, if there are two of them, and otherwise.
 TWO_COLUMNS, COLUMNS = ("word", "label"), ("word", "pos", "chunk")
 
-# How many characters are taken apart at once.
+# How many characters are split at a time.
 BLOCK = 1 << 18
 
 
@@ -25,12 +25,12 @@ def read_conll(
     separator: str | None = None,
     comment: str | None = None,
 ) -> Sentences:
-    """Sentences from a file, plain or gzipped, or from a stream.
+    """Read sentences from a file, plain or gzipped, or from a stream.
 
     `columns` are the names of its columns; by default word and label if there are two, else word, pos and chunk.
-    `separator` is what stands between columns: any run of blanks and tabs (None), or exactly one character, such as
-    a tab, so that values may contain blanks or be empty. Lines that begin with `comment` are left out; by default none
-    are, because # is a token like any other (CoNLL-2000 has it). So are -DOCSTART- lines: one-token sentences.
+    `separator` separates columns: any run of blanks and tabs (None), or exactly one character, such as a tab, so that
+    values may contain blanks or be empty. Lines that begin with `comment` are skipped; by default none are, because #
+    is a token like any other (CoNLL-2000 has it). A -DOCSTART- line is a sentence of one token.
 
     >>> import io
     >>> sentences = read_conll(io.StringIO("He PRP B-NP\\nruns VBZ B-VP\\n\\nStop VB B-VP\\n"))
@@ -48,9 +48,9 @@ def read_to_label(
     separator: str | None = None,
     comment: str | None = None,
 ) -> Sentences:
-    """Sentences to be labelled by what knows these columns and labels: a CoNLL file, with its labels or without.
+    """Read sentences for a model with these columns and labels: from a CoNLL file, with its labels or without.
 
-    If words are all that is needed, plain text will do: a sentence a line, or a token a line. Lines of two words are a
+    If only words are needed, the file may be plain text: a sentence a line, or a token a line. Lines of two words are a
     word and its label if the second is always a label.
 
     >>> import io
@@ -106,8 +106,8 @@ def write_conll(
 ) -> None:
     """Write sentences so that `read_conll`, with the same separator and the names of all columns, returns them.
 
-    `extra` are columns to add at the right (lists by sentence), such as a tagger's predictions. With no separator a
-    blank is written. A path is written to the end before it gets its name, gzipped if it ends in .gz.
+    `extra` are columns to add at the right (lists by sentence), such as a tagger's predictions. The default separator
+    is a blank. A file gets its name only when it is complete, and is gzipped if the name ends in .gz.
 
     >>> import io
     >>> stream = io.StringIO()
@@ -138,7 +138,7 @@ def _check_separator(separator: str | None) -> None:
 
 
 def _fields(text: str, separator: str | None) -> list[str]:
-    """All fields, one after the other. Equal ones are one object, and so take a tenth of the memory."""
+    """Return all fields in order. Equal ones are one object, which saves nine tenths of the memory."""
     fields: list[str] = []
     same: dict[str, str] = {}
     for first, last in _blocks(text):
@@ -153,7 +153,7 @@ def _fields(text: str, separator: str | None) -> list[str]:
 
 
 def _blocks(text: str) -> Iterator[tuple[int, int]]:
-    """Where blocks of whole lines begin and end."""
+    """Yield where blocks of whole lines begin and end."""
     first = 0
     while first < len(text):
         last = text.find("\n", first + BLOCK) + 1 or len(text)
@@ -162,7 +162,7 @@ def _blocks(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _fields_by_line(text: str, separator: str | None) -> NDArray[np.int64]:
-    """How many fields each line has; 0 for an empty one."""
+    """Return the number of fields of each line; 0 for an empty one."""
     data = np.frombuffer(f"{text}\n".encode(errors="surrogatepass"), dtype=np.uint8)
     ends = np.flatnonzero(data == ord("\n"))
     starts = np.append(0, ends[:-1] + 1)
@@ -175,7 +175,7 @@ def _fields_by_line(text: str, separator: str | None) -> NDArray[np.int64]:
 
 
 def _sentence_starts(is_token: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Offsets of tokens at which sentences start, from which lines are tokens; the number of tokens last."""
+    """Return the token offsets at which sentences start, given which lines are tokens; the number of tokens last."""
     before = np.append(False, is_token[:-1])
     tokens_before = np.cumsum(is_token, dtype=np.int64) - is_token
     return np.append(tokens_before[is_token & ~before], np.int64(is_token.sum()))
@@ -185,11 +185,11 @@ CONLLU_COLUMNS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "depre
 
 
 def read_conllu(source: Source) -> Sentences:
-    """Sentences from a CoNLL-U file, plain or gzipped, or from a stream.
+    """Read sentences from a CoNLL-U file, plain or gzipped, or from a stream.
 
     The columns are id, form, lemma, upos, xpos, feats, head, deprel, deps and misc. The tokens are the syntactic words:
     comments, the lines of multiword tokens (3-4) and empty nodes (5.1) are kept as `asides`, for writing. Ids must
-    count from 1, and a head is 0, the id of another word of its sentence, or _ where there is none.
+    count from 1, and a head is 0, the id of another word of its sentence, or _ if it has none.
 
     >>> import io
     >>> line = "1 Stop stop VERB VB _ 0 root _ _".replace(" ", chr(9))
@@ -201,7 +201,7 @@ def read_conllu(source: Source) -> Sentences:
 
 
 def write_conllu(target: Source, sentences: Sentences) -> None:
-    """Write CoNLL-U; what `read_conllu` read from a well-formed file comes out byte for byte.
+    """Write CoNLL-U; what `read_conllu` read from a well-formed file is reproduced byte for byte.
 
     Columns that are missing are written as _, ids counted from 1. Nothing is written that `read_conllu` would reject.
 
@@ -279,7 +279,7 @@ def _check_fields(line: str, place: str) -> None:
 
 
 def _check_aside(identifier: str, count: int, current: list[tuple[int, str]], place: str) -> None:
-    """Raise unless a multiword token begins at the next word, outside of others, or an empty node counts on."""
+    """Raise unless a multiword token begins at the next word, outside of others, or an empty node has the next id."""
     earlier = _identifiers(current)
     first, hyphen, last = identifier.partition("-")
     if hyphen and first == str(count + 1) and last.isdecimal() and str(int(last)) == last and int(last) > count:

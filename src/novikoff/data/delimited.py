@@ -1,10 +1,10 @@
 """Tables in text: CSV and TSV, in blocks of whole records, each parsed by pyarrow.
 
-A block is cut at the end of a record, which is a line end outside of quotes. Because pyarrow sees one block at a time,
-types are inferred block by block and joined, memory stays bounded, and an error names its line.
+A block ends at the end of a record, which is a line end outside of quotes. Because pyarrow parses one block at a time,
+types are inferred block by block and joined, memory is bounded, and an error names its line.
 
-The words that mean a missing value (nothing at all, NA, NaN, null, ...) mean it in every column; ? and - mean it in
-columns that are not words. Only true and false are booleans, in any case; 0 and 1 are numbers.
+The usual marks of a missing value (empty, NA, NaN, null, ...) have this meaning in every column; ? and - have it in
+columns that are not words. Only true and false, in upper or lower case, are booleans; 0 and 1 are numbers.
 """
 
 import csv
@@ -36,10 +36,10 @@ if TYPE_CHECKING:
 # Longer than any record should be. Without a limit, a quote that is never closed would swallow the whole file.
 LONGEST_RECORD = 1 << 26
 
-# What means a missing value among numbers, and may be a word among words.
+# These mean a missing value in a column of numbers, and are words in a column of words.
 MARKS = ("?", "-")
 
-# So much of a file is read to infer whether its numbers have decimal commas.
+# How much of a file is read to infer whether its numbers have decimal commas.
 LOOKED_AT = 1 << 16
 
 _QUOTE, _NEWLINE, _RETURN = ord('"'), ord("\n"), ord("\r")
@@ -47,21 +47,21 @@ _QUOTE, _NEWLINE, _RETURN = ord('"'), ord("\n"), ord("\r")
 
 @dataclass(frozen=True)
 class Piece:
-    """Some whole records, the line where they begin, and how many lines they have."""
+    """Some whole records, their first line, and how many lines they have."""
 
     text: bytes
     line: int
     n_lines: int
 
     def decoded(self, file: str) -> str:
-        """The text, or an error with the line that is not UTF-8."""
+        """Return the text; raise an error that names the line if it is not UTF-8."""
         try:
             return self.text.decode()
         except UnicodeDecodeError as error:
             raise _not_utf8(file, self.line + self.text.count(b"\n", 0, error.start), error) from None
 
     def records(self, table: "pa.Table", file: str, row: int) -> Iterator[Records]:
-        """What was parsed of it; its first record is the `row`-th of all."""
+        """Yield what was parsed of it; its first record is the `row`-th of all."""
         counts_lines = table.num_rows == self.n_lines
         first = self.line if counts_lines else row
         for batch in table.combine_chunks().to_batches():
@@ -72,7 +72,7 @@ class Piece:
 
 @dataclass(frozen=True)
 class Layout:
-    """What the first line says: the names of the columns, and what stands between them; and how values are written."""
+    """The names of the columns and their delimiter, as the first line has them, and how values are written."""
 
     file: str
     names: tuple[str, ...]
@@ -81,7 +81,7 @@ class Layout:
     decimal: str = "."
 
     def has_marks(self, text: bytes) -> bool:
-        """Whether a value may be one that means a missing one among numbers: a mark with nothing beside it."""
+        """Whether a value may be a mark, alone in its field, which means a missing value among numbers."""
         ends = (ord(self.delimiter), _NEWLINE, _RETURN)
         characters = np.frombuffer(text, np.uint8)
         for mark in map(ord, MARKS):
@@ -95,7 +95,7 @@ class Layout:
 
 
 def pieces(stream: Any, source: FileSource, block_bytes: int) -> tuple[Layout, Iterator[Piece]]:
-    """The layout of a file, and all that follows its first line, piece by piece."""
+    """Return the layout of a file, and the pieces that follow its first line."""
     head = b""
     while b"\n" not in head and (more := read_block(stream, block_bytes)):
         head += more
@@ -111,13 +111,13 @@ def pieces(stream: Any, source: FileSource, block_bytes: int) -> tuple[Layout, I
 
 
 def layout_of(source: FileSource) -> Layout:
-    """The layout of a file, from a look at its beginning."""
+    """Infer the layout of a file from its beginning."""
     with reading(source, {}) as stream:
         return pieces(stream, source, LOOKED_AT)[0]
 
 
 def _has_decimal_commas(text: bytes) -> bool:
-    """Whether numbers between semicolons have decimals after commas, and none has after a point."""
+    """Whether some number between semicolons has a decimal comma, and none a decimal point."""
     value = rb"(?:^|[;\n])[ \t]*[-+]?\d+%b\d+[ \t]*(?=[;\r\n]|$)"
     return bool(re.search(value % rb",", text)) and not re.search(value % rb"\.", text)
 
@@ -151,7 +151,7 @@ def _unclosed(layout: Layout, line: int) -> ValueError:
 
 
 def end_of_records(text: bytes, delimiter: str) -> int:
-    r"""Where the last whole record ends.
+    r"""Return where the last whole record ends.
 
     >>> end_of_records(b'a,b\n"c\nd', ",")
     4
@@ -161,7 +161,7 @@ def end_of_records(text: bytes, delimiter: str) -> int:
         return end
     characters = np.frombuffer(text, np.uint8, end)
     quotes = np.flatnonzero(characters == _QUOTE)
-    # If every second quote stands at the start of a value or behind another quote, quotes are open and closed in turn.
+    # If every second quote is at the start of a value or after another quote, quotes open and close alternately.
     opening = quotes[::2]
     before = np.where(opening > 0, characters[opening - 1], _NEWLINE)
     if not np.isin(before, (ord(delimiter), _NEWLINE, _RETURN, _QUOTE)).all():
@@ -172,7 +172,7 @@ def end_of_records(text: bytes, delimiter: str) -> int:
 
 
 def _end_by_grammar(text: bytes, delimiter: str) -> int:
-    """The same for text with quotes inside of values that are not quoted, where they mean themselves."""
+    """Return the same for text with quotes inside unquoted values, where they are literal."""
     end = 0
     for match in _record(delimiter).finditer(text):
         if match.start() != end:
@@ -216,7 +216,7 @@ def _layout(head: bytes, source: FileSource) -> tuple[Layout, int]:
 
 
 def _delimiter(line: str, form: TableForm) -> str:
-    """A comma; if the first line has none, a semicolon or a tab. A comma within a number is a decimal one.
+    """Return a comma; if the first line has none, a semicolon or a tab. A comma within a number is a decimal comma.
 
     >>> _delimiter("size;kind", TableForm()), _delimiter("0,5;red;1,25", TableForm(header=False))
     (';', ';')
@@ -229,10 +229,10 @@ def _delimiter(line: str, form: TableForm) -> str:
 def look(
     file: OpenedFile, types: dict[str, "pa.DataType"], only: Collection[str] | None, words: Collection[str]
 ) -> Iterator[Records]:
-    """All columns as each piece shows them; meanwhile `types` becomes, for each, what holds all of its values.
+    """Yield all columns in the types inferred from each piece; `types` is updated to types that hold all values.
 
-    Columns that are known to be `words` are read as such. If only the types of some columns are asked for, those that
-    have turned out to be words are not looked at any more.
+    Columns that are known to be `words` are read as such. If only the types of some columns are requested, those that
+    have turned out to be words are not parsed any more.
     """
     import pyarrow as pa
 
@@ -240,7 +240,7 @@ def look(
     types |= {name: pa.null() for name in layout.names if only is None or name in only}
 
     def known() -> set[str]:
-        """The columns that are words, as far as is known."""
+        """Return the columns known so far to be words."""
         return {name for name, kind in types.items() if name in words or pa.types.is_string(kind)}
 
     def shown(piece: Piece, known: set[str]) -> tuple[Piece, set[str], pa.Table | None]:
@@ -249,7 +249,7 @@ def look(
 
     row = 1
     for piece, when_parsed, table in ahead(lambda task: shown(*task), ((text, known()) for text in texts), file.n_jobs):
-        if when_parsed != known():  # a piece before it has shown that a column is words, when this one was parsed
+        if when_parsed != known():  # an earlier piece has shown a column to be words after this one was parsed
             table = shown(piece, known())[2]
         if table is None:
             return
@@ -263,7 +263,7 @@ def look(
 
 
 def _parse_as_shown(piece: Piece, layout: Layout, names: list[str], known: set[str]) -> "pa.Table":
-    """Some columns of a piece, in the types that it shows; those that are `known` to be words as such."""
+    """Parse some columns of a piece in the types inferred from it; those `known` to be words as such."""
     table = _parse(piece, layout, names, _strings(known))
     if hexadecimal := _hexadecimal(piece, layout, table.schema):
         table = _parse(piece, layout, names, _strings(known | hexadecimal))
@@ -271,7 +271,7 @@ def _parse_as_shown(piece: Piece, layout: Layout, names: list[str], known: set[s
 
 
 def _hexadecimal(piece: Piece, layout: Layout, schema: "pa.Schema") -> set[str]:
-    """The columns with numbers such as 0x1F: to pyarrow they are whole, yet no floats. Here they are words."""
+    """Return the columns with numbers such as 0x1F: pyarrow parses them as integers only; here they are words."""
     import pyarrow as pa
     from pyarrow import compute
 
@@ -286,7 +286,7 @@ def _hexadecimal(piece: Piece, layout: Layout, schema: "pa.Schema") -> set[str]:
 
 
 def read_records(file: OpenedFile, types: Types) -> Iterator[Records]:
-    """The columns in `types`."""
+    """Yield the columns in `types`."""
     layout, texts = pieces(file.stream, file.source, file.block_bytes)
     check_columns(types, layout.names, file.source.name)
     row = 1
@@ -305,7 +305,7 @@ def _parse(piece: Piece, layout: Layout, names: list[str], types: Types | None) 
     except pa.ArrowInvalid as error:
         stamps = [name for name in names if types and name in types and pa.types.is_timestamp(types[name])]
         with suppress(pa.ArrowInvalid, ValueError):
-            if stamps:  # which may be finer than those that the type is known from, or have a zone
+            if stamps:  # which may be finer than those that the type was inferred from, or have a zone
                 table = _parse(piece, layout, names, {**(types or {}), **_strings(stamps)})
                 return pa.table({n: read_days(table[n]) if n in stamps else table[n] for n in names})
         raise _explained(piece, layout, types, str(error)) from None
@@ -325,7 +325,7 @@ def _parse_with_marks(text: bytes, layout: Layout, names: list[str], types: Type
 def _parse_csv(text: bytes, layout: Layout, names: list[str], types: Types | None, *, marks: bool = False) -> Any:
     from pyarrow import csv as arrow_csv
 
-    # One block, so that pyarrow does not cut it where a line end is inside of quotes; threads have pieces of their own.
+    # One block, so that pyarrow does not split it at a line end inside quotes; threads parse separate pieces.
     return arrow_csv.read_csv(
         for_threads(text),
         arrow_csv.ReadOptions(column_names=layout.names, block_size=len(text) + 1, use_threads=False),
@@ -343,7 +343,7 @@ def _parse_csv(text: bytes, layout: Layout, names: list[str], types: Types | Non
 
 
 def _explained(piece: Piece, layout: Layout, types: Types | None, message: str) -> ValueError:
-    """What pyarrow could not parse, with its line."""
+    """Return an error with the line that pyarrow could not parse."""
     if "UTF8" in message:
         piece.decoded(layout.file)
     if wrong := re.search(r"Expected (\d+) columns, got (\d+)", message):
@@ -370,7 +370,7 @@ def _strings(names: Iterable[str]) -> Types:
 
 
 def _line_of_row(piece: Piece, layout: Layout, row: int) -> int:
-    """The line where a record begins; lines without anything are no records."""
+    """Return the line where a record begins; empty lines are not records."""
     records = (m for m in _record(layout.delimiter).finditer(piece.text) if m.group().strip(b"\r\n"))
     start = next((match.start() for number, match in enumerate(records) if number == row), 0)
     return piece.line + piece.text.count(b"\n", 0, start)

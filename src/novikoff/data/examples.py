@@ -1,8 +1,8 @@
-"""Labelled examples: what is learned from, certified, checked and reported on.
+"""Labelled examples: the input of training, certificates, checks and reports.
 
 They come in blocks, of which one is in use at a time. Arrays in memory are one block; a cache on disk has as many as it
-needs (see `novikoff.features.examples`). So there is one driver for both, and what is learned from blocks is what is
-learned from the same rows in one piece. Rows, entries and classes are counted once, when blocks are put together.
+needs (see `novikoff.features.examples`). So there is one driver for both, and the same model is learned from blocks as
+from the same rows in one piece. Rows, entries and classes are counted once, when blocks are put together.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -22,19 +22,19 @@ from novikoff.engine.rows import Rows, as_rows
 
 
 class Block(NamedTuple):
-    """Some examples that follow each other: their rows, their inner labels, and the number of the first among all."""
+    """Some consecutive examples: their rows, their inner labels, and the number of the first among all."""
 
     rows: Rows
     labels: NDArray[Any]
     first: int
 
     def part(self, start: int, stop: int) -> "Block":
-        """Those from `start` to `stop`, sharing their entries."""
+        """Return those from `start` to `stop`, sharing their entries."""
         return Block(self.rows.part(start, stop), self.labels[start:stop], self.first + start)
 
 
 class BlockStore(Protocol):
-    """Where blocks are kept: in a list or in a cache."""
+    """A container of blocks: a list or a cache."""
 
     def __len__(self) -> int: ...
 
@@ -43,7 +43,7 @@ class BlockStore(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class _BlockSubset:
-    """The rows of blocks that are held out, or all others; blocks without any are omitted."""
+    """The held-out rows of blocks, or all others; blocks without any are omitted."""
 
     parts: BlockStore
     starts: NDArray[np.int64]
@@ -75,14 +75,14 @@ class _BlockSubset:
 class Examples:
     """Examples of some classes, block by block.
 
-    `classes` are sorted, and `counts` says how many examples each has. Inside, a label is -1 or +1 if there are two
-    classes, and otherwise its place among them: `parts` has these inner labels with the rows of every block, or codes
-    of which `inner` has the inner labels. `n_entries` counts the numbers that are stored, in sparse rows not the zeros.
+    `classes` are sorted, and `counts` has the number of examples of each. The inner label is -1 or +1 if there are two
+    classes, and otherwise the index of the class: `parts` has these inner labels with the rows of every block, or codes
+    that `inner` maps to inner labels. `n_entries` counts the stored numbers; in sparse rows, zeros are not stored.
 
-    If they were a table, `label` is its column of labels, and `encoding` says how the others became numbers.
-    `take_fingerprint` returns the SHA-256 of a cache. `rounded` says which numbers are not those that were given, if
-    any are not. `weights`, if there are some, are numbers by which the rows are multiplied before they are learned.
-    `encode_without` gives the same examples in an encoding that was fitted without some rows.
+    For a table, `label` is its column of labels, and `encoding` maps the others to numbers. `take_fingerprint` returns
+    the SHA-256 of a cache. `rounded` describes input numbers that were rounded, if any. `weights`, if any, are numbers
+    by which the rows are multiplied before they are learned. `encode_without` returns the same examples in an encoding
+    that was fitted without some rows.
 
     >>> examples = Examples.of([[1.0], [2.0], [3.0]], ["no", "yes", "no"])
     >>> examples.n_rows, examples.classes.tolist(), examples.counts, examples.block(0).labels.tolist()
@@ -106,7 +106,7 @@ class Examples:
 
     @classmethod
     def of(cls, X: Any, y: ArrayLike) -> "Examples":
-        """Rows in memory with labels of any kind."""
+        """Return rows in memory with labels of any kind."""
         labels, rows = LabelCodes(), as_rows(X)
         codes = labels.codes(checked_labels(y))
         return cls.in_blocks([(rows, labels.inner()[codes])], len(labels.known), labels.classes())
@@ -115,7 +115,7 @@ class Examples:
     def in_blocks(
         cls, parts: Sequence[tuple[Rows, ArrayLike]], n_classes: int = 2, classes: NDArray[Any] | None = None
     ) -> "Examples":
-        """Blocks in memory, with inner labels; without `classes`, these are the classes.
+        """Return blocks in memory, with inner labels; without `classes`, these are the classes.
 
         >>> examples = Examples.in_blocks([(as_rows([[1.0], [2.0]]), [1, -1]), (as_rows([[3.0]]), [1])])
         >>> examples.starts.tolist(), examples.classes.tolist(), examples.counts
@@ -163,11 +163,11 @@ class Examples:
 
     @property
     def is_encoded(self) -> bool:
-        """Whether what turns the rows into numbers was learned from these rows."""
+        """Whether the encoding of the rows was learned from these rows."""
         return self.encoding is not None and self.encoding.is_of_table
 
     def without(self, held_out: HeldOut) -> "AbstractContextManager[Examples]":
-        """All examples, in an encoding that was not fitted on those held out."""
+        """Return all examples, in an encoding that was not fitted on those held out."""
         if self.encode_without is not None:
             return self.encode_without(held_out)
         if self.is_encoded:
@@ -178,7 +178,7 @@ class Examples:
         return nullcontext(self)
 
     def among(self, n_columns: int) -> "Examples":
-        """The same examples among so many columns."""
+        """Return the same examples with this many columns."""
         return replace(self, n_columns=n_columns)
 
     def block(self, number: int) -> Block:
@@ -187,31 +187,31 @@ class Examples:
         return Block(with_columns(rows, self.n_columns), inner, int(self.starts[number]))
 
     def blocks(self) -> Iterator[Block]:
-        """All blocks, one after the other."""
+        """Return all blocks, one after the other."""
         return (self.block(number) for number in range(self.n_blocks))
 
     def __iter__(self) -> Iterator[Batch]:
-        """The examples with their labels as they were given, block by block."""
+        """Yield the examples with their original labels, block by block."""
         return (Batch(rows, self.labels_of(inner), "", first, are_encoded=True) for rows, inner, first in self.blocks())
 
     def places_of(self, labels: NDArray[Any]) -> NDArray[Any]:
-        """The places of inner labels among the classes."""
+        """Return the class indices of inner labels."""
         return class_places(labels, len(self.classes))
 
     def labels_of(self, labels: NDArray[Any]) -> NDArray[Any]:
-        """Inner labels as they were given."""
+        """Return the original labels of inner labels."""
         return self.classes[self.places_of(labels)]
 
     def parted(self, held_out: HeldOut) -> "tuple[Examples, Examples]":
-        """The examples to learn from, and those to judge by, each numbered anew."""
+        """Return the training examples and the held-out examples, each renumbered."""
         kept, held = (self.only(held_out, wanted) for wanted in (False, True))
         check_parts(self.n_rows, held.n_rows)
         return kept, held
 
     def only(self, held_out: HeldOut, wanted: bool, first: int = 0) -> "Examples":
-        """The examples that are held out, or all others, numbered anew; `first` is the number of the first of all.
+        """Return the held-out examples, or all others, renumbered; `first` is the number of the first of all.
 
-        A copy if they are one block, so that every epoch finds it ready.
+        If they are one block, they are copied once, and not in every epoch.
         """
         some = _BlockSubset(self.parts, self.starts + first, held_out, wanted)
         labels = [some.labels(number) for number in range(len(some))]
@@ -227,7 +227,7 @@ class Examples:
         return replace(self, parts=parts, starts=starts, counts=tuple(counts.tolist()), weights=weights)
 
     def take(self, numbers: NDArray[np.int64]) -> Block:
-        """A copy of some examples, whose numbers ascend."""
+        """Return a copy of some examples, given by ascending numbers."""
         rows, labels = [], []
         for number, (first, last) in enumerate(pairwise(np.searchsorted(numbers, self.starts).tolist())):
             if first < last:
@@ -238,7 +238,7 @@ class Examples:
         return Block(stacked(rows), np.concatenate(labels), int(numbers[0]))
 
     def in_one_piece(self) -> tuple[Any, NDArray[Any]]:
-        """All examples as a matrix, of NumPy or SciPy, and their labels."""
+        """Return all examples as a matrix of NumPy or SciPy, and their labels."""
         blocks = list(self.blocks())
         rows = stacked([block.rows for block in blocks])
         labels = self.labels_of(np.concatenate([block.labels for block in blocks]))
@@ -246,12 +246,12 @@ class Examples:
 
 
 def class_places(labels: NDArray[Any], n_classes: int) -> NDArray[Any]:
-    """The places of inner labels among so many classes."""
+    """Return the class indices of inner labels."""
     return (labels > 0).astype(np.int64) if n_classes == 2 else labels
 
 
 def check_labels(y: ArrayLike, n_rows: int, n_classes: int) -> NDArray[Any]:
-    """Inner labels as a kernel wants them: -1 and +1 for two classes, 0, 1, ... for more."""
+    """Return inner labels as a kernel needs them: -1 and +1 for two classes, 0, 1, ... for more."""
     labels = checked_labels(y)
     if labels.shape != (n_rows,):
         raise ValueError(f"y has shape {labels.shape}, but X has {n_rows} rows: one label per row is required")

@@ -1,5 +1,5 @@
-"""Which files a data set has, of which format they are, and what a file is that is not what was wanted: a model in the
-place of a table, a table in that of a model, Excel."""
+"""The files of a data set, their formats, and hints for files of the wrong kind: a model given as a table, a table as a
+model, Excel."""
 
 import glob
 import os
@@ -61,7 +61,7 @@ def files_of(path: Any) -> tuple[str, ...]:
 
 
 def format_of(file: str, stream: PeekableStream | None) -> str:
-    """From the name, or else from the first bytes."""
+    """Infer the format from the name, or else from the first bytes."""
     name = file.lower()
     for ending in _COMPRESSIONS:
         name = name.removesuffix(ending)
@@ -99,7 +99,7 @@ def _sniffed(head: bytes) -> str | None:
     return "csv" if b"," in line or b";" in line else None
 
 
-# What files begin with, what they are called, and what to do with them.
+# The first bytes of files, what kind of file that is, and what to do with it.
 BEGINNINGS = (
     (b"\x93NUMPY", "a NumPy array", "save it as CSV, with numpy.savetxt, or read it in Python"),
     (b"\xd0\xcf\x11\xe0", "an Excel file", "save the sheet as CSV"),
@@ -118,7 +118,7 @@ LOOKED_AT = 4096
 
 
 def no_table(path: str) -> str | None:
-    """What a file is, and what to do with it, if it begins like something that is certainly no table."""
+    """Return what a file is, and what to do with it, if its first bytes show that it is not a table."""
     head = _head(path)
     if head[8:9] == b"{" and b'"novikoff"' in head:
         return "a model file, but a table is expected here; a model comes first, then the table"
@@ -133,7 +133,7 @@ def no_table(path: str) -> str | None:
 
 
 def no_model(path: str | os.PathLike[str]) -> str | None:
-    """What a file is, and what to do, if it is not a model file by its looks."""
+    """Return what a file is, and what to do with it, if its first bytes show that it is not a model."""
     head = _head(os.fspath(path))
     if (known := _known(os.fspath(path), head)) is not None:
         return known.partition(";")[0]

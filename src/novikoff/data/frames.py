@@ -1,8 +1,8 @@
 """Tables in memory, of pandas, polars or pyarrow, read as if they were files.
 
-A column has the type that a file of the same content has (see `data/tables.py`), so a table in memory and its file have
-one encoding, one model and one certificate. Like Parquet, and unlike CSV, a table knows what is a number and what is a
-word: the word "7" stays one. The index of a pandas table is not a column.
+A column has the type that it has in a file of the same content (see `data/tables.py`), so a table in memory and its
+file have the same encoding, model and certificate. As in Parquet, and unlike in CSV, the word "7" stays a word. The
+index of a pandas table is not a column.
 """
 
 import sys
@@ -41,15 +41,15 @@ def is_frame(X: Any) -> bool:
 
 
 def _is_pandas(X: Any) -> bool:
-    pandas = sys.modules.get("pandas")  # a table of pandas exists only if pandas is imported
+    pandas = sys.modules.get("pandas")  # a pandas table exists only if pandas is imported
     return pandas is not None and isinstance(X, pandas.DataFrame)
 
 
 @dataclass(frozen=True)
 class FrameReader:
-    """A data set in memory, read like a `Reader`. Iterate over it as often as you like.
+    """A data set in memory, read like a `Reader`. It can be iterated over repeatedly.
 
-    `label` names the column of labels; or `labels` has them, one a record. `types` are as for `read`.
+    `label` names the column of labels; or `labels` has them, one per record. `types` are as for `read`.
     """
 
     table: "pa.Table"
@@ -62,7 +62,7 @@ class FrameReader:
 
     @property
     def column_types(self) -> dict[str, str]:
-        """The type of every column that is read, the label's too, by its name."""
+        """The types of all columns that are read, including the label's, by name."""
         return {name: str(kind) for name, kind in self._types.items()}
 
     def __iter__(self) -> Iterator[Records]:
@@ -100,7 +100,7 @@ def read_frame(
     block_bytes: int = BLOCK_BYTES,
     labels: NDArray[Any] | None = None,
 ) -> FrameReader:
-    """The reader of a table in memory."""
+    """Return a reader of a table in memory."""
     table = as_arrow(frame)
     if labels is not None and labels.shape != (table.num_rows,):
         raise ValueError(
@@ -110,17 +110,17 @@ def read_frame(
 
 
 def has_names(frame: Any) -> bool:
-    """Whether its columns have names: those of a pandas table may be numbered only, and then it is a matrix."""
+    """Whether its columns have names: a pandas table whose columns are only numbered is a matrix."""
     return not _is_pandas(frame) or any(isinstance(name, str) for name in frame.columns)
 
 
 def column_names(frame: Any) -> list[str]:
-    """The names of its columns, as words."""
+    """Return the names of its columns, as strings."""
     return [str(name) for name in getattr(frame, "column_names", None) or frame.columns]
 
 
 def columns_to_encode(frame: Any) -> dict[str, str]:
-    """The columns that have neither numbers nor booleans, and their types."""
+    """Return the columns with neither numbers nor booleans, and their types."""
     if _is_pandas(frame) and all(dtype.kind in "biuf" for dtype in frame.dtypes):
         return {}
     import pyarrow as pa
@@ -131,7 +131,7 @@ def columns_to_encode(frame: Any) -> dict[str, str]:
 
 
 def as_arrow(frame: Any) -> "pa.Table":
-    """The same table as Arrow has it."""
+    """Convert a table to Arrow."""
     import pyarrow as pa
 
     if not _is_pandas(frame):
@@ -148,10 +148,10 @@ def as_arrow(frame: Any) -> "pa.Table":
 
 
 def as_column(series: Any, name: str) -> Any:
-    """Values as a column of Arrow; what pandas and NumPy write for a missing one is missing."""
+    """Convert values to an Arrow column; the missing values of pandas and NumPy are null."""
     import pyarrow as pa
 
-    if hasattr(series.dtype, "fill_value"):  # a sparse column, which Arrow does not know
+    if hasattr(series.dtype, "fill_value"):  # a sparse column, which Arrow does not support
         series = series.sparse.to_dense()
     try:
         return pa.array(series, from_pandas=True)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from novikoff.data.batches import Records
 from novikoff.data.tables import as_numbers
 
-# Rows are held out and shuffled by different random numbers.
+# Holding out and shuffling use different random streams.
 STREAM = 0x4E4F56494B
 
 
@@ -37,33 +37,33 @@ class HeldOut:
 
     @classmethod
     def share(cls, share: float, random_state: int | np.random.Generator | None) -> "HeldOut":
-        """A fraction of the rows, drawn from a seed or by a generator."""
+        """Hold out a fraction of the rows, drawn from a seed or by a generator."""
         return cls(_seed(random_state), float(share))
 
     @classmethod
     def folds(cls, number: int, random_state: int | np.random.Generator | None) -> "list[HeldOut]":
-        """All rows in so many parts."""
+        """Divide all rows into this many folds."""
         if isinstance(number, bool) or int(number) != number or number < 2:
             raise ValueError(f"folds={number!r} must be a whole number of at least 2")
         seed = _seed(random_state)
         return [cls(seed, (fold + 1) / number, fold / number) for fold in range(number)]
 
     def which(self, first: int, n_rows: int) -> NDArray[np.bool_]:
-        """Whether each of the rows from number `first` on is held out."""
+        """Return whether each of the rows from number `first` on is held out."""
         source = np.random.PCG64([self.seed, STREAM])
         drawn = np.random.Generator(source.advance(first)).random(n_rows)
         held: NDArray[np.bool_] = (self.lower <= drawn) & (drawn < self.upper)
         return held
 
     def parted(self, n_rows: int, row: str = "row") -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The numbers of the training rows, and of the held-out rows; there must be some of both."""
+        """Return the numbers of the training rows, and of the held-out rows; raise an error if either is empty."""
         held = self.which(0, n_rows)
         check_parts(n_rows, int(held.sum()), row)
         return np.flatnonzero(~held), np.flatnonzero(held)
 
 
 def kept_records(held_out: HeldOut | None, parts: Iterable[Records]) -> Iterator[Records]:
-    """The records of a table without those that are held out: what an encoding is fitted on."""
+    """Yield the records of a table that are not held out: an encoding is fitted on these."""
     first = 0
     for part in parts:
         if held_out is None:
@@ -76,7 +76,7 @@ def kept_records(held_out: HeldOut | None, parts: Iterable[Records]) -> Iterator
 
 
 def check_parts(n_rows: int, n_held: int, row: str = "row") -> None:
-    """Refuse a split of which one part is empty."""
+    """Raise an error if one part of a split is empty."""
     if not 0 < n_held < n_rows:
         raise ValueError(
             f"of {n_rows} {row}s, {n_held} were held out by chance, which leaves nothing to learn from or nothing to "

@@ -16,12 +16,12 @@ from novikoff.engine.ahead import ahead
 if TYPE_CHECKING:
     import pyarrow as pa
 
-# Where each line has few of many keys, a table is nearly all missing values: a short text could ask for any number of
-# them. So many cells a piece may always have, and so many a byte of its text.
+# Where each line has few of many keys, nearly all values of a table are missing: a short text could make a huge table.
+# How many cells a piece may always have, and how many per byte of its text.
 FEW_CELLS = 1 << 22
 CELLS_A_BYTE = 8
 
-# So much of a piece is parsed first: even with a new key in every line, that is a small table.
+# How much of a piece is parsed first: even with a new key in every line, that is a small table.
 HEAD_BYTES = 1 << 14
 
 _BLANK_LINE = re.compile(rb"\n[ \t\r]*+\n")
@@ -30,7 +30,7 @@ _KEY = re.compile(rb'"((?:[^"\\]++|\\.)*+)"\s*+:', re.DOTALL)
 
 
 def pieces(file: OpenedFile) -> Iterator[Piece]:
-    """All lines, some at a time."""
+    """Yield all lines, some at a time."""
     line, rest = 1, b""
     while more := read_block(file.stream, file.block_bytes):
         text = rest + more
@@ -52,9 +52,9 @@ def pieces(file: OpenedFile) -> Iterator[Piece]:
 def look(
     file: OpenedFile, types: dict[str, "pa.DataType"], only: Collection[str] | None, words: Collection[str]
 ) -> Iterator[Records]:
-    """All columns as each piece shows them, or some; meanwhile `types` becomes, for each, what holds all of its values.
+    """Yield all columns, or some, in the types inferred from each piece; `types` is updated to hold all values.
 
-    `words` is not needed: JSON writes strings and numbers differently.
+    `words` is not needed: JSON distinguishes strings from numbers.
     """
     row, source = 1, file.source
     for piece, table in ahead(lambda piece: (piece, _parse(piece, source, None)), pieces(file), file.n_jobs):
@@ -65,7 +65,7 @@ def look(
 
 
 def _joined(types: Types, field: "pa.Field", piece: Piece, source: FileSource) -> "pa.DataType":
-    """The type of a column that was of another type, perhaps, in the pieces before."""
+    """Return the type of a column that may have had another type in earlier pieces."""
     import pyarrow as pa
 
     known = types.get(field.name, pa.null())
@@ -77,7 +77,7 @@ def _joined(types: Types, field: "pa.Field", piece: Piece, source: FileSource) -
 
 
 def read_records(file: OpenedFile, types: Types) -> Iterator[Records]:
-    """The columns in `types`; one that no line has is an error at the end."""
+    """Yield the columns in `types`; at the end, raise an error for one that no line has."""
     row, filled, source = 1, set[str](), file.source
     keys: list[str] = []
     for piece, table in ahead(lambda piece: (piece, _parse(piece, source, types)), pieces(file), file.n_jobs):
@@ -91,8 +91,8 @@ def read_records(file: OpenedFile, types: Types) -> Iterator[Records]:
 
 
 def _check_text(piece: Piece, source: FileSource) -> None:
-    """Refuse what pyarrow does not survive: a line that nests deeper than its stack, and null in the place of an
-    object, on which it crashes in the first line, and of which it makes a record elsewhere.
+    """Reject what makes pyarrow crash: a line nested too deep for its stack, and null instead of an object, on which it
+    crashes in the first line, and which it takes for a record elsewhere.
 
     A line that begins with a brace has at least one; if there are few more in the whole piece, no line is deep.
     """
@@ -113,7 +113,7 @@ def _check_text(piece: Piece, source: FileSource) -> None:
 
 
 def _check_cells(piece: Piece, source: FileSource, n_keys: int) -> None:
-    """Refuse a table that is far larger than its text."""
+    """Reject a table that is far larger than its text."""
     if piece.n_lines * n_keys > max(FEW_CELLS, CELLS_A_BYTE * len(piece.text)):
         raise ValueError(
             f"{source.name}: the {piece.n_lines:,} lines from line {piece.line} on have {n_keys:,} keys, of which each "
@@ -123,7 +123,7 @@ def _check_cells(piece: Piece, source: FileSource, n_keys: int) -> None:
 
 
 def _parse(piece: Piece, source: FileSource, types: Types | None) -> "pa.Table":
-    """A piece in these types, or in those that it shows."""
+    """Parse a piece in these types, or in those inferred from it."""
     import pyarrow as pa
 
     _check_text(piece, source)
@@ -142,7 +142,7 @@ def _parse(piece: Piece, source: FileSource, types: Types | None) -> "pa.Table":
 
 
 def _with_days(table: "pa.Table") -> "pa.Table":
-    """The same, with times for strings that are times with fractions of a second, which pyarrow leaves strings."""
+    """Convert strings that are times with fractions of a second, which pyarrow leaves as strings."""
     import pyarrow as pa
 
     for place, field in enumerate(table.schema):
@@ -153,10 +153,10 @@ def _with_days(table: "pa.Table") -> "pa.Table":
 
 
 def _as_shown(piece: Piece, source: FileSource) -> "pa.Table":
-    """A piece in the types that it shows.
+    """Parse a piece in the types inferred from it.
 
-    If all of it fits those of its beginning, they are its types, and no key is new. Else the keys are counted before
-    pyarrow makes a column of each.
+    If all of it fits the types of its beginning, no key is new. Otherwise the keys are counted before pyarrow makes a
+    column of each.
     """
     import pyarrow as pa
 
@@ -179,12 +179,12 @@ def _parsed(text: bytes, schema: "pa.Schema | None" = None, others: str = "ignor
             explicit_schema=schema, unexpected_field_behavior="infer" if schema is None else others
         ),
     )
-    table.validate(full=True)  # pyarrow does not look by itself whether strings are UTF-8
+    table.validate(full=True)  # pyarrow does not check by default that strings are UTF-8
     return table
 
 
 def _explained(piece: Piece, source: FileSource, types: Types | None, message: str) -> ValueError:
-    """What is wrong with the first line of a piece that is wrong; if none is by itself, what pyarrow says."""
+    """Return the error of the first malformed line of a piece; if each is valid by itself, pyarrow's message."""
     piece.decoded(source.name)
     kinds = {name: word for name, kind in (types or {}).items() if (word := _word_for(kind)) is not None}
     for number, line in enumerate(piece.text.split(b"\n"), piece.line):
@@ -209,7 +209,7 @@ def _explained(piece: Piece, source: FileSource, types: Types | None, message: s
 
 
 def _word_for(kind: "pa.DataType") -> str | None:
-    """What JSON calls values of a type; None if it is of no values."""
+    """Return what JSON calls values of a type; None for the null type."""
     import pyarrow as pa
 
     if pa.types.is_boolean(kind) or pa.types.is_null(kind):
@@ -227,7 +227,7 @@ def _keys(piece: Piece) -> list[str]:
 
 
 def _are_words(one: "pa.DataType", other: "pa.DataType") -> bool:
-    """Strings that look like times are times to pyarrow, until others do not."""
+    """Whether both are words: pyarrow infers times from strings, until one is not a time."""
     import pyarrow as pa
 
     return all(pa.types.is_string(kind) or pa.types.is_timestamp(kind) for kind in (one, other))

@@ -1,7 +1,7 @@
-"""Labels as they come in files, and the classes that they turn out to be.
+"""Labels as files have them, and the classes inferred from them.
 
-How many classes there are, and how they are sorted, is known only at the end of a file. Until then every label has a
-code: its place in the order of first appearance, which does not depend on the batches in which the file was read.
+The classes and their order are known only at the end of a file. Until then every label has a code: its place in the
+order of first appearance, which does not depend on the batches in which the file was read.
 """
 
 import contextlib
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @contextlib.contextmanager
 def located_errors(batch: "Batch") -> Iterator[None]:
-    """Let errors about the numbers or labels of a batch name its place."""
+    """Add the place of a batch to errors about its numbers or labels."""
     try:
         yield
     except ValueError as error:
@@ -29,10 +29,10 @@ def located_errors(batch: "Batch") -> Iterator[None]:
 
 
 def checked_labels(y: Any, name: str = "y") -> NDArray[Any]:
-    """Labels as an array of one dimension, if each is there and all can be compared: the one door for labels.
+    """Return labels as a one-dimensional array, after checking that none is missing and all are comparable.
 
-    None, NaN and the like are missing, words do not go with numbers, and both are errors that name the row. Every
-    array that passes can be sorted.
+    A missing label (None, NaN and the like), or words mixed with numbers, is an error that names the row. The array
+    can be sorted.
 
     >>> checked_labels(["blue", "red"]).tolist()
     ['blue', 'red']
@@ -40,12 +40,12 @@ def checked_labels(y: Any, name: str = "y") -> NDArray[Any]:
     Traceback (most recent call last):
     ValueError: the label of row 2 is missing (nan); leave such examples out
     """
-    masked = sys.modules.get("numpy.ma")  # a masked array exists only if it is loaded
+    masked = sys.modules.get("numpy.ma")  # a masked array exists only if this is loaded
     if masked is not None and isinstance(y, masked.MaskedArray) and np.any(mask := masked.getmaskarray(y)):
         raise _missing(int(np.flatnonzero(mask)[0]), "masked", name)
     try:
         labels = np.asarray(y)
-    except ValueError as error:  # things of several lengths
+    except ValueError as error:  # sequences of different lengths
         raise ValueError(f"{name} is no list of labels: {error}") from None
     if labels.ndim != 1:
         raise ValueError(f"{name} has {labels.ndim} dimensions; it needs one label per row")
@@ -55,7 +55,7 @@ def checked_labels(y: Any, name: str = "y") -> NDArray[Any]:
     elif kind == "O":
         is_numbers = _check_objects(labels.tolist(), labels, name)
         labels = np.array(labels.tolist()) if is_numbers else labels  # the same as in a list of them
-    elif kind in "US" and not hasattr(y, "dtype"):  # NumPy has made words of all values among words
+    elif kind in "US" and not hasattr(y, "dtype"):  # NumPy has converted all values to strings
         _check_objects(list(y), labels, name)
     return labels
 
@@ -74,7 +74,7 @@ def _check_numbers(labels: NDArray[Any], name: str) -> None:
 
 
 def _check_objects(values: list[Any], labels: NDArray[Any], name: str) -> bool:
-    """Refuse labels that are missing or of several kinds; whether they are numbers."""
+    """Raise an error if labels are missing or of several kinds; return whether they are numbers."""
     if set(map(type, values)) == {str}:
         return False
     first: dict[str, int] = {}
@@ -108,7 +108,7 @@ def _missing(row: int, what: str, name: str) -> ValueError:
 
 
 def sorted_classes(classes: ArrayLike) -> NDArray[Any]:
-    """Classes that were named beforehand, sorted."""
+    """Return classes that were given beforehand, sorted."""
     named = np.unique(checked_labels(classes, "classes"))
     if len(named) < 2:
         raise ValueError(f"classes={classes!r} must be a list of at least two different labels")
@@ -116,7 +116,7 @@ def sorted_classes(classes: ArrayLike) -> NDArray[Any]:
 
 
 class LabelCodes:
-    """Codes for labels: places in `known`, which grows as labels appear, unless the classes are named and fixed.
+    """Codes for labels: indices into `known`, which grows as labels appear, unless the classes are given.
 
     `order` has the codes in the order of the sorted classes.
 
@@ -135,17 +135,17 @@ class LabelCodes:
         self.order = np.argsort(self.known, kind="stable")
 
     def classes(self) -> NDArray[Any]:
-        """The labels known so far, sorted."""
+        """Return the labels known so far, sorted."""
         return self.known[self.order]
 
     def inner(self) -> NDArray[Any]:
-        """What every code is inside a learner: -1 and +1 for two classes, the place among the sorted ones for more."""
+        """Return the inner label of every code: -1 and +1 for two classes, the index of the sorted class for more."""
         places = np.empty(len(self.known), dtype=np.int64)
         places[self.order] = np.arange(len(self.known))
         return (2 * places - 1).astype(np.int8) if len(places) == 2 else places
 
     def codes(self, labels: NDArray[Any] | None) -> NDArray[np.int64]:
-        """The code of every label; one that was never seen before gets the next."""
+        """Return the code of every label; a new one gets the next code."""
         if labels is None:
             raise ValueError("there are no labels to learn from; name their column, as in read(path, label=...)")
         codes, strange = self._look_up(labels)
@@ -174,7 +174,7 @@ class LabelCodes:
         return codes, np.asarray(self.known[codes] != labels, dtype=np.bool_)
 
     def _learn(self, labels: NDArray[Any], strange: NDArray[np.bool_]) -> None:
-        """Let new labels in, in the order in which they first appear."""
+        """Add new labels, in order of first appearance."""
         rows = np.flatnonzero(strange)
         _, first = np.unique(checked_labels(labels)[rows], return_index=True)
         new = labels[rows[np.sort(first)]]

@@ -1,10 +1,10 @@
-"""Missing labels, as Python, NumPy and pandas write them."""
+"""Missing labels, as Python, NumPy and pandas represent them."""
 
 from typing import Any
 
 
 def is_missing(label: Any) -> bool:
-    """Whether a label is None, NaN, or what NumPy and pandas write for a missing value.
+    """Whether a label is None, NaN, or a missing value of NumPy or pandas.
 
     >>> [is_missing(label) for label in (None, float("nan"), 0, "", "nan")]
     [True, True, False, False, False]

@@ -1,7 +1,7 @@
-"""Sparse rows among the columns that they use, so that memory follows the entries and not the largest index.
+"""Sparse rows restricted to the columns that they use, so that memory follows the entries and not the largest index.
 
-A table of columns, ascending, stands for all of them: the j-th column of a narrow row is `columns[j]`. The order of the
-entries stays, and so does every sum.
+In a narrow row, column j stands for column `columns[j]`, where `columns` ascend. The order of the entries does not
+change, so no sum does.
 """
 
 from collections.abc import Iterable
@@ -13,18 +13,18 @@ from novikoff.engine.rows import Rows, csr_rows
 
 Table = NDArray[np.int64]
 
-# As long as there are no more numbers than this, one for every column costs less than to look columns up.
+# Up to this many numbers, one for every column costs less than looking columns up.
 FEW = 1 << 22
 
-# Beyond this many numbers, unused columns have none.
+# Beyond this many numbers, unused columns get none.
 MANY = 1 << 24
 
-# Among so many columns at most, one is looked up in a table of all; among more, in the sorted table of those in use.
+# Up to this many columns, one is looked up in a table of all; beyond, in the sorted table of those in use.
 MOST_LISTED = 1 << 26
 
 
 def is_too_wide(n_columns: int, n_entries: int, n_vectors: int = 1) -> bool:
-    """Whether a number for every column would be many more numbers than there are entries, or just too many.
+    """Whether a number for every column would be many more numbers than there are entries, or simply too many.
 
     >>> is_too_wide(1_000_000, 10), is_too_wide(300_000_001, 10), is_too_wide(10_000_000, 10**9)
     (False, True, False)
@@ -35,7 +35,7 @@ def is_too_wide(n_columns: int, n_entries: int, n_vectors: int = 1) -> bool:
 
 
 def used_columns(parts: Iterable[Rows]) -> Table:
-    """The columns in which sparse rows have entries, ascending."""
+    """Return the columns in which sparse rows have entries, ascending."""
     used = np.empty(0, dtype=np.int64)
     for rows in parts:
         indices = rows.matrix.indices[: rows.n_entries]
@@ -54,7 +54,7 @@ def _is_worth_a_list(rows: Rows) -> bool:
 
 
 def narrow(rows: Rows, columns: Table) -> Rows:
-    """Sparse rows among some columns; what lies in others is left out.
+    """Restrict sparse rows to some columns; entries in others are dropped.
 
     >>> from scipy.sparse import csr_array
     >>> from novikoff.engine.rows import as_rows

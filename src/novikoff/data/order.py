@@ -1,14 +1,14 @@
-"""In which order a learner visits the rows.
+"""The order in which a learner visits the rows.
 
-A uniformly random order is what the memory likes least: every row is a cache miss and often a page miss. Here a
-random order is drawn in two levels. Rows are dealt in runs of `RUN` neighbours; the runs are permuted at random; `POOL`
-rows' worth of runs at a time are then mixed by a random permutation. Neighbours end up spread over a pool, a pool has
-runs from everywhere, each epoch draws anew, and up to `POOL` rows the order is uniformly random. The order depends on
-the number of rows and the generator alone, never on how the rows are stored.
+A uniformly random order is slow in memory: every row is a cache miss and often a page miss. Here a random order is
+drawn in two levels. Rows are divided into runs of `RUN` consecutive ones; the runs are permuted at random; `POOL` rows'
+worth of runs at a time are then shuffled. Neighbours are spread over a pool, a pool has runs from everywhere, each
+epoch draws a new order, and up to `POOL` rows it is uniformly random. The order depends only on the number of rows and
+the generator, never on how the rows are stored.
 
 Rows that come in blocks, because they are read from a file, are visited block by block: the blocks in random order,
-and the rows of each in random order too. That mixes less than an order of all rows, so a file whose classes come one
-after the other is better mixed once before it is learned.
+and the rows of each in random order too. That mixes less than an order of all rows, so a file sorted by class should be
+shuffled once before training.
 """
 
 from typing import NamedTuple
@@ -27,12 +27,12 @@ class Order(NamedTuple):
 
 
 def given_order(n_rows: int, epochs: int = 1) -> Order:
-    """Every row once an epoch, from the first to the last."""
+    """Return every row once per epoch, from the first to the last."""
     return Order(np.tile(np.arange(n_rows, dtype=_index_type(n_rows)), epochs))
 
 
 def random_order(n_rows: int, generator: np.random.Generator, epochs: int = 1) -> Order:
-    """Every row once an epoch, in random order; several epochs at a time only up to `POOL` rows.
+    """Return every row once per epoch, in random order; several epochs at a time only up to `POOL` rows.
 
     >>> order = random_order(6, np.random.default_rng(0))
     >>> sorted(order.visit.tolist())
@@ -52,7 +52,7 @@ def random_order(n_rows: int, generator: np.random.Generator, epochs: int = 1) -
 
 
 def block_order(n_blocks: int, generator: np.random.Generator | None) -> list[int]:
-    """Every block once, in random order; without a generator, from the first to the last.
+    """Return every block once, in random order; without a generator, from the first to the last.
 
     >>> block_order(4, np.random.default_rng(0)), block_order(4, None)
     ([2, 0, 1, 3], [0, 1, 2, 3])

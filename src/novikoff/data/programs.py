@@ -1,8 +1,8 @@
 """Linear programs in files: NumPy's .npz with the arguments of SciPy's linprog, and MPS, free or fixed, read strictly.
 
-A file that is not a linear program is refused, with its line. A number is the float64 nearest to its text, as for every
-solver; the sum of a limit and its range is rounded once. A bound is what it says, however large: 1e30 is a number here,
-and no infinity. Where readers disagree what a file means, it is refused.
+A file that is not a linear program is rejected, with its line. A number is the float64 nearest to its text, as for
+every solver; the sum of a limit and its range is rounded once. A bound is taken literally, however large: 1e30 is a
+number here, not infinity. A file that readers interpret differently is rejected.
 """
 
 import gzip
@@ -20,7 +20,7 @@ NAMES = ("c", "A_ub", "b_ub", "A_eq", "b_eq", "bounds")
 
 @dataclass(frozen=True)
 class ProgramFile:
-    """A program as `linprog` takes it, the names of its variables, and what the file's objective is made of."""
+    """A program as `linprog` takes it, the names of its variables, and the sign and offset of the file's objective."""
 
     arguments: dict[str, Any]
     names: tuple[str, ...]
@@ -32,18 +32,18 @@ class ProgramFile:
         return sum(len(self.arguments[name]) for name in ("b_ub", "b_eq") if self.arguments.get(name) is not None)
 
     def objective(self, value: float) -> float:
-        """The file's objective, from the value of the smallest cost."""
+        """Return the file's objective for the value of the smallest cost."""
         return self.sign * value + self.offset
 
     def restated(self, message: str) -> str:
-        """What was proved of the cost, said of the objective."""
+        """Restate a result about the cost in terms of the objective."""
         if self.sign > 0:
             return message
         return message.replace("a smaller cost", "a larger objective").replace("the cost falls", "the objective grows")
 
 
 def read_program(path: str) -> ProgramFile:
-    """The program in a file."""
+    """Read the program in a file."""
     if not os.path.isfile(path):
         raise FileNotFoundError(f"there is no file {path}; check the path")
     if path.endswith(".npz"):
@@ -81,7 +81,7 @@ class MPSError(ValueError):
 
 @dataclass
 class MPS:
-    """What an MPS file says. A row has its kind, L, G, E or N; the first of kind N is the objective."""
+    """The content of an MPS file. A row has a kind, L, G, E or N; the first of kind N is the objective."""
 
     sense: float = 1.0
     kinds: dict[str, str] = field(default_factory=dict)
@@ -97,11 +97,11 @@ class MPS:
 
     @property
     def offset(self) -> float:
-        """What the objective has besides: the limit of its row, with the other sign."""
+        """The constant term of the objective: minus the limit of its row."""
         return -self.limits.get(self.objective or "", 0.0) + 0.0
 
     def arguments(self) -> dict[str, Any]:
-        """The program as `linprog` takes it, with sparse matrices; a row with two limits becomes two."""
+        """Return the program as `linprog` takes it, with sparse matrices; a row with two limits becomes two."""
         from scipy.sparse import csr_array, vstack
 
         if not self.columns:
@@ -127,7 +127,7 @@ class MPS:
         }
 
     def row_limits(self, row: str) -> tuple[float, float]:
-        """The lower and the upper limit of a row."""
+        """Return the lower and the upper limit of a row."""
         kind, limit = self.kinds[row], self.limits.get(row, 0.0)
         low, high = (-math.inf if kind == "L" else limit), (math.inf if kind == "G" else limit)
         if row in self.ranges:
@@ -140,7 +140,7 @@ class MPS:
 
 
 def read_mps(path: str) -> tuple[MPS, dict[str, Any]]:
-    """What the file says, and the program that it is; raises MPSError with file and line."""
+    """Return the content of a file, and its program; raise MPSError with file and line."""
     opened = gzip.open if path.endswith(".gz") else open
     try:
         with opened(path, "rt", encoding="utf-8", errors="backslashreplace") as file:
@@ -150,7 +150,7 @@ def read_mps(path: str) -> tuple[MPS, dict[str, Any]]:
     try:
         model = _MPSReader(path, str.split).read(lines)
     except MPSError as error:
-        try:  # names with blanks exist in the fixed form only
+        try:  # only the fixed form has names with blanks
             model = _MPSReader(path, _fixed_fields).read(lines)
         except MPSError:
             raise error from None
@@ -161,7 +161,7 @@ def read_mps(path: str) -> tuple[MPS, dict[str, Any]]:
 
 
 def _fixed_fields(line: str) -> list[str]:
-    """The fields of a line in the fixed form; none if text stands between them, where it would be cut."""
+    """Return the fields of a line in the fixed form; none if there is text between them, which would be lost."""
     inside = {place for start, end in FIXED_COLUMNS for place in range(start, end)}
     if any(not letter.isspace() for place, letter in enumerate(line) if place not in inside):
         return []
@@ -170,7 +170,7 @@ def _fixed_fields(line: str) -> list[str]:
 
 
 class _MPSReader:
-    """Reads line by line; `fields` takes a line apart."""
+    """Reads line by line; `fields` splits a line."""
 
     def __init__(self, path: str, fields: Callable[[str], list[str]]) -> None:
         self.path, self.fields, self.number, self.model = path, fields, 0, MPS()
@@ -267,7 +267,7 @@ class _MPSReader:
         self.need(kind not in WHOLE, whole)
         self.need(kind in known, f"the kind of bound {kind!r:.40} is unknown; linear programs have {', '.join(known)}")
         needed = 1 if kind in UNLIMITED else 2
-        # The name of the set may be missing, and after FR, MI and PL there may be a number without a meaning.
+        # The name of the set may be missing, and after FR, MI and PL there may be a number, which is ignored.
         if len(rest) > needed and (rest[0] not in columns or rest[1] in columns):
             self._one_set(rest.pop(0), "bounds")
         is_bound = needed <= len(rest) <= 2 and rest[0] in columns
@@ -292,7 +292,7 @@ class _MPSReader:
         return infinite
 
     def _of_one_set(self, fields: list[str], what: str) -> list[str]:
-        """The rows and numbers, without the name of the set that they belong to, which may be missing."""
+        """Return the rows and numbers, without the name of their set, which may be missing."""
         if len(fields) % 2:
             self._one_set(fields[0], what)
         return fields[len(fields) % 2 :]
@@ -303,7 +303,7 @@ class _MPSReader:
         self.need(first == name, why)
 
     def _numbers(self, fields: list[str], into: dict[str, float], twice: str) -> None:
-        """Rows with their numbers, none of which is in there already."""
+        """Add rows with their numbers; raise an error for a duplicate."""
         self.need(len(fields) in (2, 4), "one or two rows are needed, each with its number")
         for row, text in zip(fields[::2], fields[1::2], strict=True):
             self.need(row in self.model.kinds, f"there is no row {row!r:.40}")

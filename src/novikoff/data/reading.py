@@ -1,7 +1,8 @@
-"""Reading a data set from files: examples in pieces, in bounded memory, as often as a learner wants to pass over them.
+"""Reading a data set from files: examples in pieces, in bounded memory, in any number of passes.
 
-Tables (CSV, TSV, JSON lines, Parquet, Arrow, Vowpal Wabbit's text) come as `Records`, named columns that an encoding
-turns into numbers; svmlight text comes as a `Batch`, which has numbers already. Text may be compressed by gzip or zstd.
+Tables (CSV, TSV, JSON lines, Parquet, Arrow, Vowpal Wabbit's text) are read as `Records`, named columns that an
+encoding turns into numbers; svmlight text as a `Batch`, which has numbers already. Text may be compressed by gzip or
+zstd.
 """
 
 import collections
@@ -60,13 +61,12 @@ class _FoundOut:
 
 @dataclass(frozen=True)
 class Reader:
-    """A data set in files. Iterate over it as often as you like; each pass opens the files anew. `read` makes one.
+    """A data set in files, created by `read`. It can be iterated over repeatedly; each pass reopens the files.
 
     `types` are the types of the columns (`{"weight": "double"}`), if they are known; then only these columns are read,
-    and the file is not read first to infer types, unless one is None. Standard input can be read in one pass if the
-    types, or the first index of svmlight text, are known; otherwise it is copied to a temporary file first. `watch` is
-    called with the number of examples of every piece that was used. `parts` are read instead of whole files (see
-    `FileSource`).
+    and there is no pass to infer types, unless one is None. Standard input can be read in one pass if the types, or the
+    first index of svmlight text, are known; otherwise it is copied to a temporary file first. `watch` is called with
+    the number of examples of every piece that was used. `parts` are read instead of whole files (see `FileSource`).
     """
 
     files: tuple[str, ...]
@@ -83,12 +83,12 @@ class Reader:
 
     @property
     def is_table(self) -> bool:
-        """Whether there are columns with names, which need an encoding."""
+        """Whether it has named columns, which need an encoding."""
         return self.formats[0] != "svmlight"
 
     @property
     def column_types(self) -> dict[str, str]:
-        """The type of every column that is read, the label's too, by its name."""
+        """The types of all columns that are read, including the label's, by name."""
         return {name: str(kind) for name, kind in self._types().items()}
 
     @property
@@ -97,27 +97,27 @@ class Reader:
         return all(kind in ("csv", "tsv") for kind in self.formats)
 
     def layout(self) -> delimited.Layout:
-        """How the first file of a table in text is laid out, from a look at its beginning."""
+        """Infer the layout of the first file of a table in text from its beginning."""
         return delimited.layout_of(self._sources()[0])
 
     def __iter__(self) -> Iterator[Any]:
         return self._counted(self._labelled() if self.is_table else self._batches())
 
     def look(self) -> Iterator[Records]:
-        """One pass over a table of which the types need not be known before: afterwards they are.
+        """Make one pass over a table whose types may be unknown; it infers them.
 
-        Until then a column has the type that it shows in a piece; in JSON lines, it may appear late, or not at all.
+        During it, a column has the type inferred from each piece; in JSON lines, it may appear late, or not at all.
         """
         is_typed = self.types is not None or self._found.types is not None
         return self._counted(self._labelled() if is_typed else self._as_shown())
 
     def again(self, names: Iterable[str]) -> Iterator[Records]:
-        """Some columns, in their types."""
+        """Yield some columns, in their types."""
         types = self._types()
         return self._records({name: types[name] for name in names})
 
     def _counted(self, items: Iterator[Any]) -> Iterator[Any]:
-        """The same; `watch` is called with the number of examples, and a table must have some."""
+        """Yield the items, and call `watch` with their numbers of examples; raise an error for an empty table."""
         n_rows = 0
         for item in items:
             yield item
@@ -132,7 +132,7 @@ class Reader:
         return (with_labels(records, self._label_of(records)) for records in self._records(self._types()))
 
     def _label_of(self, records: Records) -> str | None:
-        """The column of labels; Vowpal Wabbit's text may have none, where nothing is to be learned."""
+        """Return the column of labels; Vowpal Wabbit's text may have none, except for training."""
         if self.formats[0] != "vw" or self.label is None:
             return self.label
         column = records.columns.column(self.label)
@@ -148,7 +148,7 @@ class Reader:
 
     @property
     def counts_from_zero(self) -> bool:
-        """Whether the indices of svmlight text begin with 0; if not given, inferred once, in a pass of its own."""
+        """Whether the indices of svmlight text begin with 0; if not given, inferred once, in a separate pass."""
         if self.zero_based != "auto":
             return self.zero_based
         if self._found.zero_based is None:
@@ -158,11 +158,11 @@ class Reader:
 
     @property
     def is_undecided(self) -> bool:
-        """Whether that is still to be looked for, in files that can be passed over again."""
+        """Whether that is not known yet, for files that can be read again."""
         return not (self.is_table or self._stdin) and self.zero_based == "auto" and self._found.zero_based is None
 
     def undecided(self) -> Iterator[Batch]:
-        """One pass in which the column of a feature is its index. At its end, it is known where indices begin."""
+        """Make one pass in which the column of a feature is its index; it infers where indices begin."""
         from novikoff.data.svmlight import counts_from_one
 
         has_zero = False
@@ -172,19 +172,19 @@ class Reader:
         self._found.zero_based = has_zero
 
     def from_one(self) -> Iterator[Batch]:
-        """One pass that takes indices to begin with 1; an error if one is 0. At its end, it is known that none is."""
+        """Make one pass that assumes indices to begin with 1; raise an error if one is 0. At its end, this is known."""
         yield from replace(self, zero_based=False)
         self._found.zero_based = False
 
     def _records(self, types: Mapping[str, "pa.DataType"]) -> Iterator[Records]:
-        """The columns in `types`."""
+        """Yield the columns in `types`."""
         for source in self._sources():
             with self._opened(source) as file:
                 yield from _parser(source).read_records(file, types)
 
     @contextlib.contextmanager
     def _opened(self, source: FileSource) -> Iterator[OpenedFile]:
-        """A file to parse; standard input by one thread, which waits for no more than it needs."""
+        """Open a file to parse; standard input by one thread, which waits for no more than it needs."""
         if source.path == STANDARD_INPUT:
             stream = self._stream_once()
             yield OpenedFile(source, decompressed(stream, stream.look(4)), self.block_bytes)
@@ -193,7 +193,7 @@ class Reader:
             yield OpenedFile(source, stream, self.block_bytes, self.n_jobs)
 
     def _types(self) -> dict[str, "pa.DataType"]:
-        """The types of the columns to read; if not given, inferred once, in a pass of its own."""
+        """Return the types of the columns to read; if not given, inferred once, in a separate pass."""
         if not self.is_table:
             raise ValueError(f"{_named(self.files)} is svmlight text, which has no named columns")
         if self._found.types is None:
@@ -202,7 +202,7 @@ class Reader:
             given = {name: type_named(kind) for name, kind in (self.types or {}).items() if kind is not None}
             names = None if self.types is None else [*self.types, *([self.label] if self.label else [])]
             only = None if names is None else {name for name in names if name not in given}
-            found = dict.fromkeys(only or (), pa.null())  # one that is not there is missed when it is read
+            found = dict.fromkeys(only or (), pa.null())  # a missing one is reported when it is read
             if only is None or only:
                 collections.deque(self._shown(found, only), maxlen=0)
             known = given | found
@@ -211,14 +211,14 @@ class Reader:
         return types
 
     def _as_shown(self) -> Iterator[Records]:
-        """All columns but the labels, in the types that each piece shows."""
+        """Yield all columns but the labels, in the types inferred from each piece."""
         types: dict[str, pa.DataType] = {}
         for records in self._shown(types, None):
             yield without_labels(records, self.label)
         self._found.types = types
 
     def _shown(self, types: dict[str, "pa.DataType"], only: Any) -> Iterator[Records]:
-        """All columns, or some, in the types that each piece shows; `types` becomes what holds all values."""
+        """Yield all columns, or some, in the types inferred from each piece; `types` is updated to hold all values."""
         import pyarrow as pa
 
         sources = self._sources()
@@ -243,7 +243,7 @@ class Reader:
             check_label(self.label, types, _named(self.files))
 
     def _check_names(self, found: Types, types: Types, source: FileSource, first: FileSource) -> None:
-        """Files of one data set have the same columns, in any order. In JSON lines any key may be missing."""
+        """Check that all files have the same columns, in any order. In JSON lines any key may be missing."""
         if not found:
             raise ValueError(f"{source.name} is empty; it has no records")
         if self.label is not None and source.format != "jsonl":
@@ -270,7 +270,7 @@ class Reader:
 
     @property
     def _needs_one_pass(self) -> bool:
-        """Whether nothing has to be found out before the values are read."""
+        """Whether nothing has to be inferred before the values are read."""
         if not self.is_table:
             return self.zero_based != "auto"
         types = self.types or {}
@@ -325,24 +325,24 @@ def read(
     decimal: str | None = None,
     n_jobs: int | None = None,
 ) -> Reader | FrameReader:
-    r"""A data set from a file, a pattern such as `cars-*.csv.gz`, a list of them, or from "-", which is standard input.
+    r"""Read a data set from a file, a pattern such as `cars-*.csv.gz`, a list of them, or "-", which is standard input.
 
-    A table of pandas, polars or pyarrow may stand in place of its file, and is read in the same way.
+    A pandas, polars or pyarrow table may be given instead of a file, and is read in the same way.
 
-    `zero_based` says whether the indices of svmlight text begin with 0 (True) or with 1 (False); with "auto" they begin
-    with 1 if none in the files is 0. Name it where a file may have no index 0 by chance.
+    `zero_based` states whether the indices of svmlight text begin with 0 (True) or with 1 (False); with "auto" they
+    begin with 1 if none in the files is 0. Set it where a file may have no index 0 by chance.
 
-    Of a table in text, `header=False` says that its first line is data, and `names` may name its columns, which are
-    called column 1, column 2, ... otherwise. `na_values` are further words for a missing value: nothing at all, NA,
-    NaN, null and the like always mean one, and ? and - do in columns that are not words. `decimal` is what stands
-    before decimals; between semicolons a comma does if some number has one, and none a point.
+    For a table in text, `header=False` means that its first line is data; `names` are then its columns (by default
+    column 1, column 2, ...). `na_values` are additional marks of a missing value: empty fields, NA, NaN, null and the
+    like are always missing, and so are ? and - in columns that are not words. `decimal` is the decimal separator; if
+    fields are separated by semicolons, the default is a comma if some number has one, and none a point.
 
     `label` is the column with the labels (svmlight and Vowpal Wabbit text have them in front). `format` is one of csv,
-    tsv, jsonl, parquet, arrow, svmlight and vw; by default it follows from the name of the file, or else from its first
-    bytes.
+    tsv, jsonl, parquet, arrow, svmlight and vw; by default it is inferred from the name of the file, or else from its
+    first bytes.
 
-    `n_jobs` threads parse the next pieces of text while one is used: -1 is all cores, None as many as
-    joblib, threadpoolctl and the environment let one use. The pieces are the same for every number.
+    `n_jobs` threads parse the next pieces of text while one is used: -1 is all cores, None as many as joblib,
+    threadpoolctl and the environment allow. The pieces are the same for every number.
 
     >>> import os, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -382,14 +382,14 @@ def read(
 
 
 def _checked_size(block_bytes: int) -> int:
-    """A size of blocks that makes sense."""
+    """Return a valid block size; raise an error otherwise."""
     if block_bytes < 1:
         raise ValueError(f"block_bytes is {block_bytes}, but a block has at least one byte")
     return block_bytes
 
 
 def named_part(path: str, format: str, part: tuple[int, int] | None) -> str:
-    """What a file, or a part of one, is called in messages.
+    """Return the name of a file, or a part of one, for messages.
 
     >>> named_part("cars.parquet", "parquet", (2, 4)), named_part("cars.jsonl", "jsonl", (0, 99))
     ('cars.parquet (row groups 2 to 3)', 'cars.jsonl (bytes 0 to 98)')
@@ -400,7 +400,7 @@ def named_part(path: str, format: str, part: tuple[int, int] | None) -> str:
 
 
 def _parser(source: FileSource) -> Any:
-    """What reads a format: its `look` and its `read_records`."""
+    """Return the module that reads a format, with its `look` and its `read_records`."""
     return {"jsonl": jsonlines, "vw": vw, "parquet": columnar, "arrow": columnar}.get(source.format, delimited)
 
 

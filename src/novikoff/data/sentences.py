@@ -1,7 +1,7 @@
-"""Sentences in columns, and the files they come from.
+"""Sentences in columns, and their files.
 
-In memory the columns stay whole, because a tagger works on columns: one flat list of strings for each, and the offsets
-at which sentences start. `data/conll.py` reads and writes them.
+Sentences are stored by column, because a tagger works on columns: one flat list of strings for each, and the offsets at
+which sentences start. `data/conll.py` reads and writes them.
 """
 
 import gzip
@@ -20,7 +20,7 @@ from novikoff.data.whole_file import WholeFile
 
 Source = str | os.PathLike[str] | IO[str] | IO[bytes]
 
-# The lines of a sentence that are no tokens: how many tokens come before it, and the line.
+# The lines of a sentence that are not tokens: how many tokens come before one, and the line.
 Asides = tuple[tuple[int, str], ...]
 
 
@@ -29,8 +29,8 @@ class Sentences:
     """Sentences as columns.
 
     `values` has one flat list for each of the `columns`, over the tokens of all sentences. Sentence i has the tokens
-    from `starts[i]` up to `starts[i + 1]`, so that there is one offset more than sentences. `asides` keeps what a
-    CoNLL-U file has beside its tokens, sentence by sentence; it is empty for other files.
+    from `starts[i]` up to `starts[i + 1]`, so there is one more offset than sentences. `asides` has the lines of a
+    CoNLL-U file that are not tokens, sentence by sentence; it is empty for other files.
 
     >>> sentences = Sentences.from_lists({"word": [["He", "runs"], ["Stop"]], "pos": [["PRP", "VBZ"], ["VB"]]})
     >>> sentences
@@ -61,14 +61,14 @@ class Sentences:
 
     @classmethod
     def from_lists(cls, columns: Mapping[str, Sequence[Sequence[str]]]) -> "Sentences":
-        """Sentences from columns that are lists by sentence."""
+        """Make sentences from columns that are lists by sentence."""
         first = next(iter(columns.values()), ())
         starts = np.cumsum([0, *map(len, first)], dtype=np.int64)
         return cls(tuple(columns), {name: _flat(name, lists, starts) for name, lists in columns.items()}, starts)
 
     @property
     def n_tokens(self) -> int:
-        """How many tokens all sentences have."""
+        """The number of tokens of all sentences."""
         return int(self.starts[-1])
 
     @property
@@ -87,7 +87,7 @@ class Sentences:
     @overload
     def __getitem__(self, which: slice) -> "Sentences": ...
     def __getitem__(self, which: int | slice) -> "dict[str, list[str]] | Sentences":
-        """One sentence as a dictionary of its columns, or some sentences."""
+        """Return one sentence as a dictionary of its columns, or a slice of sentences."""
         if isinstance(which, slice):
             return self.some(range(*which.indices(len(self))))
         number = which + len(self) if which < 0 else which
@@ -97,7 +97,7 @@ class Sentences:
         return {name: self.values[name][start:stop] for name in self.columns}
 
     def some(self, numbers: Sequence[int]) -> "Sentences":
-        """Some of the sentences, by number."""
+        """Return some of the sentences, by number."""
         bounds = self.bounds
         parts = [bounds[number] for number in numbers]
         values = {
@@ -107,18 +107,18 @@ class Sentences:
         return Sentences(self.columns, values, starts, tuple(self.asides[number] for number in numbers if self.asides))
 
     def column(self, name: str) -> list[list[str]]:
-        """One column, as a list for each sentence."""
+        """Return one column, as a list for each sentence."""
         if name not in self.values:
             raise ValueError(f"there is no column {name!r}; the columns are {', '.join(self.columns)}")
         values = self.values[name]
         return [values[start:stop] for start, stop in self.bounds]
 
     def comments(self, number: int) -> list[str]:
-        """The comment lines of one sentence of a CoNLL-U file."""
+        """Return the comment lines of one sentence of a CoNLL-U file."""
         return [line for _, line in self.asides[number] if line.startswith("#")] if self.asides else []
 
     def with_columns(self, columns: Mapping[str, Sequence[Sequence[str]]]) -> "Sentences":
-        """The same sentences with further columns (lists by sentence), or with new values in columns that they have."""
+        """Return the same sentences with additional columns (lists by sentence), or new values of existing ones."""
         new = {name: _flat(name, lists, self.starts) for name, lists in columns.items()}
         values = self.values | new
         return Sentences(tuple(values), values, self.starts, self.asides)
@@ -169,7 +169,7 @@ def shown(line: str) -> str:
 
 
 def read_text(source: Source) -> tuple[str, str]:
-    """The text, with \\n at the ends of lines and no byte order mark, and a name for errors."""
+    """Return the text, with \\n as line ends and without byte order mark, and a name for errors."""
     if hasattr(source, "read"):
         file, data = str(getattr(source, "name", "the stream")), source.read()
     else:
@@ -196,10 +196,10 @@ def _decoded(data: bytes, file: str) -> str:
 
 
 def write_text(target: Source, text: str) -> None:
-    """Write to a stream, or to a path, which has its old content until the new is complete."""
+    """Write to a stream, or to a path, which keeps its old content until the new is complete."""
     if hasattr(target, "write"):
         stream: Any = target
-        # Streams of text have an encoding (None for io.StringIO), streams of bytes have no such attribute.
+        # Text streams have an attribute `encoding` (None for io.StringIO), byte streams have none.
         stream.write(text if hasattr(stream, "encoding") else text.encode())
         return
     data = text.encode()

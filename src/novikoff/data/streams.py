@@ -1,7 +1,6 @@
-"""The bytes of a data set: from files or standard input, decompressed on the way, and the same in every pass.
+"""The bytes of a data set: from files or standard input, decompressed, and the same in every pass.
 
-A path with `://` in it is elsewhere, wherever pyarrow or fsspec opens it (s3://, gs://, hdfs://, ...); any other is on
-this machine.
+A path with `://` is remote, and opened by pyarrow or fsspec (s3://, gs://, hdfs://, ...); any other is local.
 """
 
 import fnmatch
@@ -17,12 +16,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-# The size and the time of last change of a file, in nanoseconds.
+# The size of a file, and the time of its last change in nanoseconds.
 Stamp = tuple[int, int]
 
 
 def is_elsewhere(path: str) -> bool:
-    """Whether a path is on another machine, or in a store of objects.
+    """Whether a path is on another machine, or in an object store.
 
     >>> is_elsewhere("s3://cars/1997.parquet"), is_elsewhere("cars/1997.parquet")
     (True, False)
@@ -31,7 +30,7 @@ def is_elsewhere(path: str) -> bool:
 
 
 def opened(path: str) -> Any:
-    """A file to read bytes from, and to seek in."""
+    """Open a file to read bytes from, and to seek in."""
     if not is_elsewhere(path):
         return open(path, "rb", buffering=0)
     filesystem, inner = _filesystem(path)
@@ -39,7 +38,7 @@ def opened(path: str) -> Any:
 
 
 def stamp_of(path: str, file: Any = None) -> Stamp:
-    """What tells whether a file has changed; of one that is open, that of the very file that was opened."""
+    """Return a stamp to detect whether a file has changed; if it is open, that of the open file itself."""
     if not is_elsewhere(path):
         found = os.stat(path) if file is None else os.fstat(file.fileno())
         return found.st_size, found.st_mtime_ns
@@ -51,7 +50,7 @@ def stamp_of(path: str, file: Any = None) -> Stamp:
 
 
 def matching(pattern: str) -> tuple[str, ...]:
-    """The files elsewhere that a pattern such as s3://cars/*.parquet matches, sorted; one without a star is a file."""
+    """Return the remote files that match a pattern such as s3://cars/*.parquet, sorted; without a star, the path."""
     if not re.search(r"[*?\[]", pattern):
         stamp_of(pattern)
         return (pattern,)
@@ -69,7 +68,7 @@ def matching(pattern: str) -> tuple[str, ...]:
 
 
 def _filesystem(path: str) -> tuple[Any, str]:
-    """What opens a path, and how it calls it there."""
+    """Return the file system of a path, and the path in it."""
     import pyarrow as pa
     from pyarrow import fs
 
@@ -90,7 +89,7 @@ def _filesystem(path: str) -> tuple[Any, str]:
 
 
 class LinesOfFile(io.RawIOBase):
-    """The lines of a file that begin between two of its bytes: however a file is cut, each line is in one part."""
+    """The lines of a file that begin between two offsets: however a file is split, each line is in one part."""
 
     def __init__(self, file: Any, first: int, last: int) -> None:
         self._file = file
@@ -114,7 +113,7 @@ class LinesOfFile(io.RawIOBase):
 
 
 def _line_from(file: BinaryIO, place: int) -> int:
-    """Where the first line begins that does not begin before a place."""
+    """Return the start of the first line that does not begin before a place."""
     if place <= 0:
         return 0
     place -= 1
@@ -129,17 +128,17 @@ def _line_from(file: BinaryIO, place: int) -> int:
 
 STANDARD_INPUT = "-"
 
-# What compressed bytes begin with, so that a file needs no telling name.
+# The first bytes of compressed data; the name of the file does not matter.
 _COMPRESSED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 
 
 @dataclass(frozen=True)
 class TableForm:
-    """How a table is written in text.
+    """The text format of a table.
 
-    Without a `header` its first line is data, and `names` are those of the columns (column 1, column 2, ... if none are
-    given). `na_values` are further words for a missing value. `decimal` is what stands before decimals; None means a
-    point, or, between semicolons, a comma if there are such numbers and none with a point.
+    Without a `header` its first line is data, and `names` are those of the columns (by default column 1, and so
+    on). `na_values` are additional marks of a missing value. `decimal` is the decimal separator; None means a point,
+    or, between semicolons, a comma if some number has one, and none a point.
     """
 
     header: bool = True
@@ -156,7 +155,7 @@ class TableForm:
 
 @dataclass(frozen=True)
 class FileSource:
-    """Where bytes come from: the `path` to open, the `name` to call it in messages, and what is in it.
+    """A source of bytes: the `path` to open, its `name` in messages, and its format.
 
     A `part` of a file is the lines that begin between two of its bytes, or some row groups of a Parquet file.
     """
@@ -170,7 +169,7 @@ class FileSource:
 
 @dataclass(frozen=True)
 class OpenedFile:
-    """A file to parse: its decompressed bytes, how many of them make a piece, and how many threads may parse."""
+    """A file to parse: its decompressed bytes, how many of them make a piece, and the number of threads to use."""
 
     source: FileSource
     stream: Any
@@ -179,7 +178,7 @@ class OpenedFile:
 
 
 class PeekableStream(io.RawIOBase):
-    """A stream whose first bytes can be looked at before it is read. Closing it leaves the stream open."""
+    """A stream whose first bytes can be peeked at before it is read. Closing it leaves the stream open."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
@@ -189,7 +188,7 @@ class PeekableStream(io.RawIOBase):
         return True
 
     def look(self, size: int) -> bytes:
-        """The first bytes, as many as asked for, unless a line or the stream ends before. They stay to be read."""
+        """Return the first `size` bytes, or fewer if a line or the stream ends before, without consuming them."""
         while len(self._head) < size and b"\n" not in self._head and (more := self._next(size)):
             self._head += more
         return self._head[:size]
@@ -210,7 +209,7 @@ class PeekableStream(io.RawIOBase):
         return len(part)
 
     def _next(self, size: int) -> bytes:
-        """What has arrived: a pipe shall not be waited for longer than necessary."""
+        """Return what has arrived, so as not to wait for a pipe longer than necessary."""
         read = getattr(self._stream, "read1", self._stream.read)
         return cast(bytes, read(size))
 
@@ -220,7 +219,7 @@ def standard_input() -> PeekableStream:
 
 
 def compression(head: bytes) -> str | None:
-    """The compression of bytes that begin so, or None.
+    """Return the compression of data with these first bytes, or None.
 
     >>> compression(b"weight,fast"), compression(bytes([0x1F, 0x8B, 8]))
     (None, 'gzip')
@@ -229,7 +228,7 @@ def compression(head: bytes) -> str | None:
 
 
 def decompressed(stream: Any, head: bytes) -> Any:
-    """The stream itself, or what it holds if it is compressed, as its first bytes show."""
+    """Return the stream itself, or a decompressed one if its first bytes show that it is compressed."""
     kind = compression(head)
     if kind is None:
         return stream
@@ -240,10 +239,10 @@ def decompressed(stream: Any, head: bytes) -> Any:
 
 @contextmanager
 def reading(source: FileSource, stamps: dict[str, Stamp]) -> Iterator[Any]:
-    """The decompressed bytes of a file, with a look at the end whether the file is still what it was.
+    """Open the decompressed bytes of a file, and check at the end that the file has not changed.
 
-    `stamps` has the size and the time of last change of every file seen so far. An error while reading a file that has
-    changed is blamed on the change.
+    `stamps` has the size and the time of last change of every file seen so far. If a file has changed, an error while
+    reading it is attributed to the change.
     """
     with opened(source.path) as file:
         _check_stamp(source, stamps, stamp_of(source.path, file))
@@ -261,11 +260,11 @@ def reading(source: FileSource, stamps: dict[str, Stamp]) -> Iterator[Any]:
 
 
 def for_threads(text: bytes) -> Any:
-    """Bytes as a stream for pyarrow's threads, which may let go of it a little after a call has returned.
+    """Return bytes as a stream for pyarrow's threads, which may release it a little after a call has returned.
 
-    Bytes of Python's own would be given back to Python by such a thread. If Python has come to its end by then, the
-    thread is ended in the middle of C++ code, and the process with it ("terminate called without an active
-    exception"). A copy that belongs to Arrow needs no Python.
+    Bytes owned by Python would be released to Python by such a thread. If Python has exited by then, the thread is
+    terminated in the middle of C++ code, and the process with it ("terminate called without an active exception"). A
+    copy owned by Arrow needs no Python.
     """
     import pyarrow as pa
 
@@ -275,12 +274,12 @@ def for_threads(text: bytes) -> Any:
 
 
 def read_block(stream: Any, size: int) -> bytes:
-    """Up to `size` bytes: fewer if no more have arrived, none at the end."""
+    """Read up to `size` bytes: fewer if no more have arrived, none at the end."""
     return cast(bytes, stream.read(size))
 
 
 def spooled(stream: PeekableStream) -> str:
-    """The path of a temporary file with all bytes of a stream; the caller removes it."""
+    """Copy a stream to a temporary file, and return its path; the caller removes it."""
     handle, path = tempfile.mkstemp(prefix="novikoff-")
     with open(handle, "wb") as file:
         shutil.copyfileobj(stream, file, 1 << 20)
@@ -288,7 +287,7 @@ def spooled(stream: PeekableStream) -> str:
 
 
 def check_is_file(path: str) -> None:
-    """Refuse what cannot be opened and read many times."""
+    """Raise an error unless a path can be opened and read repeatedly."""
     if os.path.isdir(path):
         raise IsADirectoryError(f"{path} is a directory; name a file, or its files by a pattern such as {path}/*.csv")
     if not os.path.exists(path):

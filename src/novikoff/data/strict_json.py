@@ -1,7 +1,7 @@
-"""JSON from untrusted files: no key twice, no NaN, no depth that exhausts the stack, every field of the expected type.
+"""JSON from untrusted files: no duplicate keys, no NaN, no depth that exhausts the stack, all fields of expected type.
 
-Python's own reader takes the last of two equal keys, reads `NaN`, and recurses as deep as the text says. `Fields` asks
-for each field by name and type, and refuses all others.
+Python's own parser keeps the last of two equal keys, accepts `NaN`, and recurses to any depth. `Fields` reads each
+field by name and type, and rejects all others.
 """
 
 import json
@@ -11,26 +11,26 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any, NoReturn, Self, TypeVar
 
-# Deeper than anything that we write, and far from the depth at which Python's reader overflows the stack.
+# Deeper than anything that we write, and far from the depth at which Python's parser overflows the stack.
 DEEPEST = 64
 MOST_BYTES = 1 << 28
-# What Python reads by default. The command line lifts that limit for proofs, which have their numbers in texts; here it
-# stays, because reading a number takes time in the square of its digits.
+# Python's default limit. The command line lifts it for proofs, which have their numbers in strings; here it stays,
+# because parsing a number takes time quadratic in its digits.
 MOST_DIGITS = 4300
 
 T = TypeVar("T")
 C = TypeVar("C", bound=str)
 
-# Possessive: a text is one step, and nothing of it is remembered to go back to.
+# Possessive: a string is one step, without backtracking.
 _BRACKETS = re.compile(rb'"(?:[^"\\]++|\\.)*+"|[\[{]|[\]}]', re.DOTALL)
 
 
 class JSONError(ValueError):
-    """A text is not the JSON that was expected."""
+    """A text is not the expected JSON."""
 
 
 def parse(text: str | bytes, *, deepest: int = DEEPEST, most_bytes: int = MOST_BYTES) -> Any:
-    """The value of a JSON text; raises `JSONError` for what is not strict JSON, too deep or too large.
+    """Return the value of a JSON text; raise `JSONError` for what is not strict JSON, too deep or too large.
 
     >>> parse('{"a": [1, 2.5, "x", null, true]}')
     {'a': [1, 2.5, 'x', None, True]}
@@ -60,7 +60,7 @@ def parse(text: str | bytes, *, deepest: int = DEEPEST, most_bytes: int = MOST_B
 
 
 def check_depth(raw: bytes, deepest: int = DEEPEST) -> None:
-    """Refuse brackets nested too deep, without recursion.
+    """Reject brackets nested too deep, without recursion.
 
     >>> check_depth(b"[" * 100_000)
     Traceback (most recent call last):
@@ -105,9 +105,9 @@ def _finite(digits: str) -> float:
 
 
 class Fields:
-    """An object of a JSON text, whose fields are asked for by name and kind.
+    """A JSON object, whose fields are read by name and type.
 
-    `error` is what is raised; `close` refuses the fields that were not asked for.
+    `error` is the type to raise; `close` rejects fields that were not read.
 
     >>> fields = Fields({"rows": 3, "name": "cars", "more": 1}, "the file")
     >>> fields.whole("rows", least=1), fields.text("name")
@@ -140,7 +140,7 @@ class Fields:
         return self._content.get(name) is not None
 
     def present(self, name: str) -> bool:
-        """Whether there is such a field, be it null."""
+        """Whether there is such a field, even if it is null."""
         self._asked.add(name)
         return name in self._content
 
@@ -151,19 +151,19 @@ class Fields:
         return self._content[name]
 
     def part(self, name: str) -> Self:
-        """A field that is an object itself."""
+        """Read a field that is an object itself."""
         return self.inside(self.value(name), name)
 
     def parts(self, name: str, most: int = 10**7) -> list[Self]:
-        """A field that is a list of objects."""
+        """Read a field that is a list of objects."""
         return [self.inside(part, f"{name}[{i}]") for i, part in enumerate(self.listed(name, most))]
 
     def inside(self, content: Any, name: str) -> Self:
-        """A part of this object, whose errors say where it stands."""
+        """Return a part of this object, whose errors name its place."""
         return type(self)(content, self._file, self.error, f"{self._path}.{name}" if self._path else name)
 
     def close(self) -> None:
-        """Refuse fields that were not asked for."""
+        """Raise an error if there are fields that were not read."""
         for name in self._content:
             if name not in self._asked:
                 self.fail(f"has the field {name!r:.60}, which does not belong there")
@@ -177,7 +177,7 @@ class Fields:
         return value
 
     def number(self, name: str, least: float = -math.inf) -> float:
-        """A finite number, which need not be written with a point."""
+        """Read a finite number, which need not have a decimal point."""
         return self.as_number(self.value(name), name, least)
 
     def as_number(self, value: Any, name: str, least: float = -math.inf) -> float:
@@ -208,7 +208,7 @@ class Fields:
         return found[0]
 
     def texts(self, name: str) -> tuple[str, ...]:
-        """A list of texts."""
+        """Read a list of strings."""
         return self.each(name, self.as_text)
 
     @property
@@ -223,5 +223,5 @@ class Fields:
         return value
 
     def each(self, name: str, read: Callable[[Any, str], T], most: int = 10**7) -> tuple[T, ...]:
-        """A list, of which every value is read by a function of the value and of what it is called."""
+        """Read a list, every value with a function of the value and its name."""
         return tuple(read(value, f"{name}[{i}]") for i, value in enumerate(self.listed(name, most)))

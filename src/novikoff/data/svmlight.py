@@ -2,14 +2,14 @@
 
 A line is `label [qid:number] index:value index:value ... [# comment]`:
 
-- The label and the values are decimal numbers, and become exactly the float64 that Python's `float` makes of them.
-  They must be finite; underscores and hexadecimal digits are refused.
+- The label and the values are decimal numbers, parsed to exactly the float64 that Python's `float` returns.
+  They must be finite; underscores and hexadecimal digits are rejected.
 - An index is a whole number from 0 to 2^32 - 1, and the indices of a line ascend. The column of a feature is its index,
   or one less in a file that counts from 1: `zero_based` says which, in scikit-learn's meaning, and by default a file
   counts from 1 if no index in it is 0.
-- A value of 0 that is written is kept as an entry, a query (`qid`) is checked and ignored.
-- Blanks and tabs separate; lines end with LF or CRLF, the last one may lack it; empty lines, comments and a byte order
-  mark are skipped. Any other control character outside a comment is an error.
+- An explicit value of 0 is kept as an entry; a query (`qid`) is checked and ignored.
+- Blanks and tabs separate; lines end with LF or CRLF, optional on the last; empty lines, comments and a byte order mark
+  are skipped. Any other control character outside a comment is an error.
 
 Every line is checked. An error names the file, the line, the text and the remedy.
 """
@@ -41,13 +41,13 @@ from novikoff.engine.text import (
     room_for,
 )
 
-# Large enough that what a batch costs beside its lines does not count, small enough for the cache (measured).
+# Large enough that the overhead of a batch is negligible, small enough for the cache (measured).
 CHUNK_BYTES = 1 << 20
 
-# A text without a line's end is something else; the entries of 2^32 bytes can still be counted in 32 bits.
+# A longer line is not svmlight text; the entries of 2^32 bytes can still be counted in 32 bits.
 LONGEST_LINE = 1 << 32
 
-# Whether indices begin with 0: yes, no, or as the file shows.
+# Whether indices begin with 0: yes, no, or inferred from the file.
 ZeroBased = bool | Literal["auto"]
 
 NEWLINE = b"\n"
@@ -61,10 +61,10 @@ NOT_FINITE = re.compile(rb"[+-]?(inf|infinity|nan)", re.IGNORECASE)
 def batches(
     stream: BinaryIO, name: str, *, zero_based: bool = True, chunk_bytes: int = CHUNK_BYTES, n_jobs: int | None = 1
 ) -> Iterator[Batch]:
-    """Examples from svmlight text, about `chunk_bytes` of it at a time; `name` is the file's in errors.
+    """Yield examples from svmlight text, about `chunk_bytes` of it at a time; `name` is the file's in errors.
 
     A batch has as many columns as are known so far: one more than the largest up to its end. `n_jobs` threads parse
-    what comes next, while a batch is used.
+    the next chunks while a batch is used.
 
     >>> import io
     >>> text = io.BytesIO(b"+1 1:0.5 3:2 # the first\\n-1 2:1e-3\\n")
@@ -89,7 +89,7 @@ def batches(
 
 
 class TextChunk(NamedTuple):
-    """Whole lines of a text, from `start` to `stop`; beyond, there is room to read words."""
+    """Whole lines of a text, from `start` to `stop`, with padding for reading words."""
 
     text: bytearray
     start: int
@@ -97,9 +97,9 @@ class TextChunk(NamedTuple):
 
 
 class _ParsedChunk(NamedTuple):
-    """What a chunk holds: its rows among its own columns, how many lines, and in which of them the first row is.
+    """A parsed chunk: its rows, with its own number of columns, its number of lines, and the line of the first row.
 
-    An index `is_too_low` if it is 0 and should not be.
+    It `is_too_low` if an index is 0 in a file that counts from 1.
     """
 
     rows: Rows
@@ -110,14 +110,14 @@ class _ParsedChunk(NamedTuple):
 
 
 class _Trouble(NamedTuple):
-    """In which line of a chunk something is wrong, and what."""
+    """An error in a chunk: its line, and the message."""
 
     line: int
     message: str
 
 
 def _parsed(chunk: TextChunk, lowest: int) -> _ParsedChunk | _Trouble:
-    """The examples of a chunk, copied out of the room that there had to be."""
+    """Parse the examples of a chunk, and copy them out of the larger arrays they are parsed into."""
     text, start, stop = chunk
     into = room_for(stop)
     parsed = parse(np.frombuffer(text, dtype=np.uint8), start, stop, into)
@@ -135,12 +135,12 @@ def _parsed(chunk: TextChunk, lowest: int) -> _ParsedChunk | _Trouble:
 
 
 def counts_from_one(rows: Rows) -> bool:
-    """Whether no index is 0, of rows whose columns are their indices."""
+    """Whether no index is 0, for rows whose columns are their indices."""
     return bool(rows.matrix.indices.all())
 
 
 def _whole_lines(stream: BinaryIO, name: str, chunk_bytes: int) -> Iterator[TextChunk]:
-    """A text in chunks of whole lines, each in a buffer of its own."""
+    """Yield a text in chunks of whole lines, each in its own buffer."""
     text, filled, is_first = bytearray(chunk_bytes + PADDING), 0, True
     while True:
         if filled + PADDING == len(text):
@@ -162,7 +162,7 @@ def _whole_lines(stream: BinaryIO, name: str, chunk_bytes: int) -> Iterator[Text
 
 
 def _begin(text: bytearray) -> int:
-    """Where a text begins: behind a byte order mark."""
+    """Return where a text begins: after a byte order mark."""
     return len(BYTE_ORDER_MARK) if text.startswith(BYTE_ORDER_MARK) else 0
 
 
@@ -174,7 +174,7 @@ def _read(stream: Any, name: str, into: memoryview) -> int:
 
 
 def _settle_what_waits(text: bytearray, parsed: Parsed, into: Lines) -> tuple[int, str] | None:
-    """Let `float` decide the numbers that were too long; returns the place and the message if one overflows."""
+    """Parse numbers with many digits by `float`; return the place and the message if one overflows."""
     for start, stop, slot in into.waiting[: parsed.waiting].tolist():
         value = float(text[start:stop].split(b":")[-1])
         if math.isinf(value):
@@ -190,7 +190,7 @@ def _settle_what_waits(text: bytearray, parsed: Parsed, into: Lines) -> tuple[in
 
 
 def _trouble(text: bytearray, error: int, place: int) -> tuple[int, str] | None:
-    """The place of an error and what to say about it; None if there is none."""
+    """Return the place of an error and its message; None if there is none."""
     if error == FINE:
         return None
     token = bytes(TOKEN.match(text, place)[0])  # type: ignore[index]

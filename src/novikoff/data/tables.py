@@ -1,10 +1,9 @@
-"""Tables: their columns, the types of these, and where a record stands in its file.
+"""Tables: their columns, the types of these, and the place of a record in its file.
 
-Columns come in few types: null, int64, uint64, double, bool, string, dates and times; others (such as nested values)
-are handed on as they are, for the encoding to refuse or to ignore. A column that has whole numbers in
-one place and fractions in another has fractions; in a text file, one that has numbers and words has words. So the type
-of a column depends on all of its values, and on nothing else: not on the order of the records, nor on the blocks in
-which they are read.
+Columns have one of few types: null, int64, uint64, double, bool, string, dates and times; others (such as nested
+values) are passed on unchanged, for the encoding to reject or to ignore. A column with integers and fractions is
+double; in a text file, one with numbers and words is string. So the type of a column depends only on the set of its
+values, not on the order of the records, nor on the blocks in which they are read.
 """
 
 import difflib
@@ -23,18 +22,18 @@ if TYPE_CHECKING:
 
 Types = Mapping[str, "pa.DataType"]
 
-# The type of a column of features that have names and values of their own.
+# The type of a column whose values are features with names.
 NAMED_VALUES = "map<string, double>"
 
-# Large enough that what a call costs, one for every column, does not count.
+# Large enough that the overhead of a call per column is negligible.
 BLOCK_BYTES = 1 << 22
 
-# The key under which records say that `line` counts records, because its file has no lines, or none that match them.
+# Metadata of records whose `line` counts records, because the file has no lines, or none that match them.
 _COUNTS_ROWS = {b"novikoff.counts": b"rows"}
 
 
 def plain_type(kind: "pa.DataType") -> "pa.DataType":
-    """One type for all that hold the same values."""
+    """Return one type for all that hold the same values."""
     import pyarrow as pa
 
     if pa.types.is_dictionary(kind):
@@ -49,7 +48,7 @@ def plain_type(kind: "pa.DataType") -> "pa.DataType":
 
 
 def joined_type(one: "pa.DataType", other: "pa.DataType", *, as_text: bool) -> "pa.DataType | None":
-    """The narrowest type that holds the values of both; None if there is none. As text, everything can be a string.
+    """Return the narrowest type that holds the values of both, or None. As text, everything can be a string.
 
     >>> import pyarrow as pa
     >>> print(joined_type(pa.int64(), pa.float64(), as_text=False))
@@ -75,7 +74,7 @@ def joined_type(one: "pa.DataType", other: "pa.DataType", *, as_text: bool) -> "
 
 
 def check_same_names(found: Iterable[str], file: str, known: Iterable[str], first: str) -> None:
-    """Files of one data set have the same columns, in any order; those of the first are known."""
+    """Check that a file has the columns of the first one, in any order."""
     names, before = list(found), list(known)
     for name in before:
         if name not in names:
@@ -86,7 +85,7 @@ def check_same_names(found: Iterable[str], file: str, known: Iterable[str], firs
 
 
 def read_days(text: Any) -> Any:
-    """Dates and times that came as text, in any precision and with or without a zone, as Arrow has them.
+    """Parse dates and times, in any precision and with or without a zone, to Arrow's type.
 
     >>> import pyarrow as pa
     >>> print(read_days(pa.array(["2020-01-01"])).type, read_days(pa.array(["2020-01-01T06:00:00.25+01:00"])).type)
@@ -101,7 +100,7 @@ def read_days(text: Any) -> Any:
 
 
 def type_named(name: str) -> "pa.DataType":
-    """The type of this name, as Arrow writes it.
+    """Return the type with this name, as Arrow writes it.
 
     >>> print(type_named("double"), type_named("timestamp[ns, tz=UTC]"))
     double timestamp[ns, tz=UTC]
@@ -121,7 +120,7 @@ def is_number(kind: "pa.DataType") -> bool:
 
 
 def sort_of_number(kind: "pa.DataType | None") -> str | None:
-    """Which sort of numbers it is, or of what is counted in days; types of one sort may follow each other.
+    """Return the sort of number, or of date or time; types of one sort may be mixed.
 
     >>> import pyarrow as pa
     >>> sort_of_number(pa.int64()), sort_of_number(pa.date32()), sort_of_number(pa.string())
@@ -137,9 +136,9 @@ def sort_of_number(kind: "pa.DataType | None") -> str | None:
 
 
 def cast_columns(columns: "pa.RecordBatch", types: Types) -> "pa.RecordBatch":
-    """The columns named in `types`, in that order, and of these types where possible.
+    """Cast the columns named in `types`, in that order, to these types where possible.
 
-    What cannot be cast stays as it is; an encoding then reports the row.
+    A column that cannot be cast is left unchanged; an encoding then reports the row.
     """
     import pyarrow as pa
 
@@ -153,7 +152,7 @@ def _cast(column: "pa.Array", kind: "pa.DataType") -> "pa.Array":
     if column.type == kind:
         return column
     try:
-        if pa.types.is_dictionary(column.type):  # its values first: not all types of them can be decoded
+        if pa.types.is_dictionary(column.type):  # cast its values first: not all types of them can be decoded
             return _cast(column.dictionary, kind).take(column.indices)
         return column.cast(kind, safe=not pa.types.is_floating(kind))
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
@@ -161,30 +160,30 @@ def _cast(column: "pa.Array", kind: "pa.DataType") -> "pa.Array":
 
 
 def records_of(columns: "pa.RecordBatch", file: str, first: int, counts_lines: bool) -> Records:
-    """Records as a file has them, label and all. `first` is the line of the first one, or its row, counted from 1."""
+    """Return records with all columns, including labels. `first` is the line of the first one, or its row from 1."""
     return Records(columns if counts_lines else columns.replace_schema_metadata(_COUNTS_ROWS), None, file, first)
 
 
 def without_labels(records: Records, label: str | None) -> Records:
-    """The same without the column of labels, if they have it."""
+    """Return the same records without the column of labels, if they have it."""
     at = -1 if label is None else records.columns.schema.get_field_index(label)
     return records if at < 0 else replace(records, columns=records.columns.remove_column(at))
 
 
 def with_labels(records: Records, label: str | None) -> Records:
-    """The same with the column of labels taken out."""
+    """Return the same records with the labels separated from the columns."""
     rest = without_labels(records, label)
     return rest if label is None else replace(rest, labels=_labels(records.columns.column(label), label, rest))
 
 
 def place(records: Records, row: int) -> str:
-    """Where a record stands: its file, and its line, or its row where lines are not known or do not exist."""
+    """Return the place of a record: its file, and its line, or its row where lines are unknown or do not exist."""
     unit = "row" if records.columns.schema.metadata == _COUNTS_ROWS else "line"
     return f"{records.file or 'the data'}, {unit} {records.line + row}"
 
 
 def _labels(column: "pa.Array", label: str, records: Records) -> NDArray[Any]:
-    """Labels as NumPy has them: words as objects, int64, float64 or bool."""
+    """Convert labels to NumPy: words as objects, int64, float64 or bool."""
     import pyarrow as pa
 
     kinds = pa.types
@@ -206,7 +205,7 @@ def _labels(column: "pa.Array", label: str, records: Records) -> NDArray[Any]:
 
 
 def check_label(label: str, names: Iterable[str], file: str) -> None:
-    """Refuse a label that is not a column, with the nearest name."""
+    """Raise an error, with the nearest name, if a label is not a column."""
     names = list(names)
     if label in names:
         return
@@ -217,7 +216,7 @@ def check_label(label: str, names: Iterable[str], file: str) -> None:
 
 
 def check_columns(wanted: Iterable[str], names: Iterable[str], file: str) -> None:
-    """Refuse a table that lacks a column, with the nearest name."""
+    """Raise an error, with the nearest name, if a table lacks a column."""
     names = list(names)
     there = set(names)
     for name in wanted:
@@ -226,7 +225,7 @@ def check_columns(wanted: Iterable[str], names: Iterable[str], file: str) -> Non
 
 
 def nearest(name: str, names: Iterable[str]) -> str:
-    """A hint at the name that was meant.
+    """Return a hint at the intended name.
 
     >>> nearest("wieght", ["doors", "weight"])
     "did you mean 'weight'?"
@@ -240,7 +239,7 @@ def nearest(name: str, names: Iterable[str]) -> str:
 
 
 def look_like_data(names: Iterable[str]) -> bool:
-    """Whether what should be names of columns is, for the most part, numbers.
+    """Whether supposed column names are mostly numbers.
 
     >>> look_like_data(["5.1", "3.5", "setosa"]), look_like_data(["length", "width", "2024"])
     (True, False)
@@ -270,19 +269,19 @@ def _looks_like_a_number(name: str) -> bool:
     return True
 
 
-# -- Arrow's arrays as NumPy's, and back: Arrow's own way imports pandas wherever that is installed, which takes longer
+# -- Arrow's arrays to NumPy, and back: Arrow's own conversion imports pandas if it is installed, which takes longer
 # than to read and learn a small table.
 
 
 def as_numbers(numbers: NDArray[np.int64]) -> "pa.Array":
-    """Whole numbers as Arrow has them."""
+    """Convert integers to Arrow."""
     import pyarrow as pa
 
     return pa.Array.from_buffers(pa.int64(), len(numbers), [None, pa.py_buffer(np.ascontiguousarray(numbers))])
 
 
 def as_numpy(array: "pa.Array", missing: float | None = None) -> NDArray[Any]:
-    """Numbers or booleans, shared where they can be; `missing` stands for the nulls among numbers, if there are any.
+    """Convert numbers or booleans, without a copy if possible; `missing` replaces the nulls among numbers.
 
     >>> import pyarrow as pa
     >>> as_numpy(pa.array([1.5, None]), -1.0).tolist(), as_numpy(pa.array([True, False])).tolist()

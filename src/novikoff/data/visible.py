@@ -4,9 +4,9 @@ import unicodedata
 
 
 def visible(text: str, keep: str = "") -> str:
-    r"""Text in which nothing is invisible: control characters and those that turn the direction become escapes.
+    r"""Escape all invisible characters: control characters and those that change the direction of text.
 
-    Characters to `keep` stay as they are: a panel has lines of its own.
+    Characters to `keep` are not escaped: a panel may have several lines.
 
     >>> print(visible("a\nb\u202ec\udc80\x1b[2J"))
     a\nb\u202ec\udc80\x1b[2J
@@ -17,7 +17,7 @@ def visible(text: str, keep: str = "") -> str:
 
 
 def visible_json(text: str) -> str:
-    r"""JSON that says the same, with all that is invisible escaped in JSON's own way.
+    r"""Return equivalent JSON with all invisible characters escaped as in JSON.
 
     >>> print(visible_json('{"a": "\u202e\x9b"}'))
     {"a": "\u202e\u009b"}
@@ -30,5 +30,5 @@ def visible_json(text: str) -> str:
 
 
 def _can_be_shown(character: str) -> bool:
-    """Printable, or a space, or one of the two joiners, without which some languages are not spelled right."""
+    """Whether it is printable, or a space, or one of the two joiners, which some languages need for spelling."""
     return character.isprintable() or unicodedata.category(character) == "Zs" or character in "\u200c\u200d"

@@ -3,7 +3,7 @@
 A namespace is a column that maps the names of features to their values; the one without a name is called `|`, and the
 label's column `label`. A feature without a value has 1, one with a word (`colour:red`) is the feature `colour=red`, and
 a scale (`|size:0.5`) multiplies the values of its namespace. Tags are names of examples, and skipped. An importance
-other than 1 is refused: a perceptron that repeats an example does something else than one that scales it.
+other than 1 is rejected: for a perceptron, repeating an example is not the same as scaling it.
 """
 
 import math
@@ -31,7 +31,7 @@ NOT_FINITE = re.compile(r"[-+]?(nan|inf|infinity)", re.IGNORECASE)
 def look(
     file: OpenedFile, types: dict[str, "pa.DataType"], only: Collection[str] | None, words: Collection[str]
 ) -> Iterator[Records]:
-    """All namespaces as each piece shows them, or some; meanwhile `types` becomes their types, and the label's."""
+    """Yield all namespaces in each piece, or some; `types` is updated to their types, and the label's."""
     import pyarrow as pa
 
     for records in _parsed(file, None):
@@ -43,7 +43,7 @@ def look(
 
 
 def read_records(file: OpenedFile, types: Types) -> Iterator[Records]:
-    """The namespaces in `types`; those that a piece does not have are empty."""
+    """Yield the namespaces in `types`; those that a piece does not have are empty."""
     return _parsed(file, types)
 
 
@@ -74,7 +74,7 @@ def _as_asked(columns: "pa.RecordBatch", types: Types, source: FileSource) -> "p
 
 
 def _columns(piece: Piece, source: FileSource) -> "pa.RecordBatch":
-    """The label, and the features of each namespace, of all lines of a piece."""
+    """Return the label, and the features of each namespace, of all lines of a piece."""
     import pyarrow as pa
 
     lines = piece.decoded(source.name).replace("\r\n", "\n").rstrip("\n").split("\n")
@@ -107,7 +107,7 @@ def _columns(piece: Piece, source: FileSource) -> "pa.RecordBatch":
 
 
 def _as_labels(values: list[float | None]) -> "pa.Array":
-    """Labels as whole numbers, if all are; without a type, if there are none."""
+    """Convert labels to integers, if all are; to nulls, if there are none."""
     import pyarrow as pa
 
     known = [value for value in values if value is not None]
@@ -117,7 +117,7 @@ def _as_labels(values: list[float | None]) -> "pa.Array":
 
 
 def _label(head: str) -> float | None:
-    """What stands before the first bar: a label, unless the example has none."""
+    """Parse the text before the first bar: a label, unless the example has none."""
     words = _without_tag(head)
     for word in words:
         if not NUMBER.fullmatch(word) or math.isinf(float(word)):
@@ -133,8 +133,8 @@ def _label(head: str) -> float | None:
 
 
 def _without_tag(head: str) -> list[str]:
-    """The words of a head. The last is a tag if it begins with an apostrophe, or if nothing stands between it and the
-    bar, and is left out.
+    """Return the words of a head without a tag: the last word if it begins with an apostrophe, or directly precedes the
+    bar.
 
     >>> _without_tag("1 1.0 'news"), _without_tag("-1 news"), _without_tag("-1 ")
     (['1', '1.0'], ['-1'], ['-1'])
@@ -144,7 +144,7 @@ def _without_tag(head: str) -> list[str]:
 
 
 def _space(token: str) -> tuple[str, float]:
-    """The name of a namespace and its scale."""
+    """Parse the name of a namespace and its scale."""
     name, colon, scale = token.partition(":")
     if colon and not (name and NUMBER.fullmatch(scale) and math.isfinite(float(scale))):
         raise ValueError(f"{token!r:.60} is no namespace; write |name, or |name:scale with a number")
@@ -154,7 +154,7 @@ def _space(token: str) -> tuple[str, float]:
 
 
 def _feature(token: str, scale: float) -> tuple[str, float]:
-    """The name of a feature that has a value, and this value."""
+    """Parse the name of a feature with a value, and this value."""
     name, _, written = token.partition(":")
     if not name:
         raise ValueError(f"{token!r:.60} has no name; features without names are not read, so write name:value")

@@ -1,8 +1,8 @@
-"""Files that are written whole or not at all: a path has its old content or all of the new.
+"""Atomic writing of files: a path has its old content or all of the new.
 
-What is written goes to a file beside it, named like it with a dot in front and `.part` behind. It is synced to the disk
-and then takes the name, which is one step of the file system. If writing fails, it is removed. Only a process that is
-killed (or a machine that loses power) leaves one behind, which may be deleted.
+The content is written to a temporary file beside it, with the same name, preceded by a dot and followed by `.part`. It
+is synced to disk and then renamed, which is atomic. If writing fails, it is removed. Only a process that is killed (or
+a machine that loses power) leaves one behind, which may be deleted.
 """
 
 import contextlib
@@ -13,15 +13,15 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, NoReturn, Self
 
-# File systems allow names of 255 bytes; so much of a longer one is enough to recognise it by.
+# File systems allow names of 255 bytes; this much of a longer one is enough to recognise it.
 SHOWN_NAME = 40
 
 
 class WholeFile:
     """A file to write to: `with WholeFile(path) as file: file.write(piece)`.
 
-    Links are followed, and a file that is there keeps its permissions. A pipe or a device has no content to keep, and
-    is written to directly. Without `sync` the disk may write later: enough for what need not survive a power cut.
+    Links are followed, and an existing file keeps its permissions. A pipe or a device has no content to keep, and is
+    written to directly. Without `sync` the file may not survive a power failure.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -58,7 +58,7 @@ class WholeFile:
         return self
 
     def write(self, piece: Any) -> None:
-        """Write bytes, or anything else that has a buffer."""
+        """Write bytes, or any object with a buffer."""
         try:
             self._file.write(piece)
         except OSError as error:
@@ -73,7 +73,7 @@ class WholeFile:
         except OSError as failed:
             self._could_not_write(failed)
         finally:
-            with contextlib.suppress(OSError):  # what could not be written is about to be removed
+            with contextlib.suppress(OSError):  # the incomplete file is about to be removed
                 self._file.close()
             self._remove()
 
@@ -102,7 +102,7 @@ class WholeFile:
 
     def _could_not_write(self, error: OSError) -> NoReturn:
         if error.__cause__ is not None:
-            raise error  # it comes from here
+            raise error  # it was raised here
         why = error.strerror or str(error)
         how = "make room there, or choose another folder"
         if self.path.is_dir():
@@ -115,9 +115,9 @@ class WholeFile:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Let the new name survive a power cut, too, where the system knows how to sync a folder.
+    """Sync the folder, where the system supports it, so that the new name survives a power failure, too.
 
-    Where it does not, nothing is lost: the file is complete, and without power the folder may show the old one.
+    Where it does not, nothing is lost: the file is complete, and after a power failure the path may have the old one.
     """
     with contextlib.suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)
