@@ -1,4 +1,4 @@
-"""Categories, and features that come with names of their own."""
+"""Categories, and features that have their own names."""
 
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
     from novikoff.features.gather import Column
 
-# Few categories are always welcome, however few the records.
+# This many categories are always allowed, however few the records.
 FEW_CATEGORIES = 20
 
 
 @dataclass
 class DistinctValues(Gathered):
-    """The different values of the column `name`; there may be no more than `most`."""
+    """The distinct values of the column `name`; there may be no more than `most`."""
 
     name: str
     most: float
@@ -47,7 +47,7 @@ class DistinctValues(Gathered):
 
 @dataclass(frozen=True)
 class Categorical(ColumnKind):
-    """A value becomes a 1 in the feature of its own. Values of the type `type`, in order, as text."""
+    """One-hot encoding: every value has a feature, which is 1. `values` of the type `type`, in order, as text."""
 
     kind: ClassVar[str] = "categorical"
     column_roles: ClassVar[tuple[str, ...]] = ("categorical",)
@@ -74,7 +74,7 @@ class Categorical(ColumnKind):
         if not column.asked and count > FEW_CATEGORIES and 2 * count > column.rows:
             what = f"the column {column.name!r} has {count:,} different values in {column.rows:,} records"
             raise ValueError(f"{what}, too many to learn from; {_too_many(column.name)}")
-        in_order: Any = float if is_number(kind) else None  # numbers in their own order, words in the alphabet's
+        in_order: Any = float if is_number(kind) else None  # numbers in numerical order, words in alphabetical order
         return cls(tuple(sorted(found.values, key=in_order)), str(kind), column.missing > 0)
 
     @property
@@ -108,7 +108,7 @@ class Categorical(ColumnKind):
         return ColumnEntries(rows, found[rows], np.ones(len(rows)), len(found) - len(rows) - missing, missing)
 
     def _check_same_sort(self, cells: Cells) -> None:
-        """Words may turn out to be numbers in a shorter file, but 'true' and True are not written alike."""
+        """Raise an error if exactly one of column and training is boolean; numbers and words may be mixed."""
         import pyarrow as pa
 
         kind = cells.values.type
@@ -128,7 +128,7 @@ class Categorical(ColumnKind):
 
 @dataclass
 class FeatureNames(Gathered):
-    """The names of features, and how often they occur in all."""
+    """The names of features, and the number of all their occurrences."""
 
     values: set[str] = field(default_factory=set)
     occurrences: int = 0
@@ -149,9 +149,9 @@ class FeatureNames(Gathered):
 
 @dataclass(frozen=True)
 class Named(ColumnKind):
-    """Features that come with names and values of their own, as in Vowpal Wabbit's text, in order of their names.
+    """Features that have their own names and values, as in Vowpal Wabbit's text, in order of their names.
 
-    A name that an example does not have is 0 there, and the values of one that it has twice are added up.
+    A name that an example does not have is 0, and the values of one that it has twice are added up.
     """
 
     kind: ClassVar[str] = "named"

@@ -1,11 +1,11 @@
-"""What every kind of column has, and what a column of a table holds.
+"""The interface of every kind of column, and the cells of a column of a table.
 
-A kind owns all of itself: which types and column_roles it is for, what is gathered to learn it, the numbers that values
-become, the names of its features, its words for people, and its form in a file. So a new kind is one class, with what
-it gathers, and a place in `KINDS` of `features/gather.py`.
+A kind defines all of its behaviour: its types and roles, the statistics gathered to learn it, the numbers that
+encode values, the names of its features, its description, and its form in a file. So a new kind is one class, with the
+class that it gathers, and an entry in `KINDS` of `features/gather.py`.
 
-Each kind is frozen when learning starts: the same record gives the same numbers ever after. A value that is missing
-becomes a feature of its own, "age is missing", if the training data had missing ones in that column.
+Each kind is frozen when training starts: from then on the same record gives the same numbers. A missing value has a
+separate feature, "age is missing", if the training data had missing values in that column.
 """
 
 import math
@@ -47,7 +47,7 @@ _READ: dict[Any, Callable[[Fields, str], Any]] = {
 
 
 class ColumnEntries(NamedTuple):
-    """The entries of a column, those of a row by ascending features; and how many values have none."""
+    """The entries of a column, those of a row by ascending features; and how many values have no feature."""
 
     rows: NDArray[np.int32]
     features: NDArray[np.int32]
@@ -65,7 +65,7 @@ class Cells:
     records: Records
 
     def place(self, row: int = 0) -> str:
-        """Where the value of a row stands."""
+        """Return the place of the value of a row."""
         return place(self.records, row)
 
     @property
@@ -73,7 +73,7 @@ class Cells:
         return self.records.file or "the data"
 
     def numbers(self) -> NDArray[np.float64]:
-        """Floats, NaN where a value is missing; what is no finite number is an error with its place."""
+        """Return floats, NaN where a value is missing; raise an error, with its place, if a value is not finite."""
         import pyarrow as pa
 
         column = self.values
@@ -90,7 +90,7 @@ class Cells:
         return x
 
     def _floats(self) -> "pa.Array":
-        """Numbers of any type, or in words, as floats."""
+        """Convert numbers of any type, or written in text, to floats."""
         import pyarrow as pa
 
         column = self.values
@@ -107,7 +107,7 @@ class Cells:
             ) from None
 
     def categories(self) -> tuple[list[str], NDArray[np.int64]]:
-        """The different values as text, and the number of each row's value; -1 is a missing one."""
+        """Return the distinct values as text, and the index of each row's value; -1 is a missing one."""
         import pyarrow as pa
 
         if pa.types.is_null(self.values.type):
@@ -115,7 +115,7 @@ class Cells:
         coded = self.values.dictionary_encode()
         codes = as_numpy(coded.indices, NOTHING)
         values = coded.dictionary.to_pylist()
-        if any(value != value for value in values):  # NaN, of which there may be several
+        if any(value != value for value in values):  # NaN, which may occur several times
             kept = [number for number, value in enumerate(values) if value == value]
             renumber = np.full(len(values) + 1, NOTHING)
             renumber[kept] = np.arange(len(kept))
@@ -123,7 +123,7 @@ class Cells:
         return [label_in_words(value) for value in values], codes
 
     def texts(self) -> "pa.Array":
-        """Strings. Numbers among texts are texts, too."""
+        """Return strings. Numbers among texts are texts, too."""
         import pyarrow as pa
 
         kind = self.values.type
@@ -132,7 +132,7 @@ class Cells:
         raise ValueError(f"{self.place()}: the column {self.name!r} is no text but {kind}; leave it out of text=")
 
     def named(self) -> tuple[NDArray[np.int64], "pa.Array", NDArray[np.float64]]:
-        """The row, the name and the value of every feature in a column of maps."""
+        """Return the row, the name and the value of every feature in a column of maps."""
         offsets = as_numpy(self.values.offsets).astype(np.int64)
         size = int(offsets[-1] - offsets[0])
         keys, items = (part.slice(int(offsets[0]), size) for part in (self.values.keys, self.values.items))
@@ -140,85 +140,85 @@ class Cells:
 
 
 class Gathered(Protocol):
-    """What is gathered, in one pass, to learn a kind from; a kind has one of its own."""
+    """The statistics that are gathered, in one pass, to learn a kind; each kind has its own."""
 
     def add(self, cells: Cells) -> int:
-        """Go on with more values; returns how many are missing."""
+        """Add more values; return how many are missing."""
 
     def join(self, other: Any) -> None:
-        """Go on with what was gathered elsewhere, from the values that follow."""
+        """Append what was gathered elsewhere from the values that follow."""
 
     def close(self) -> None:
-        """All values were added; most have nothing left to do."""
+        """Finish, after all values were added; most kinds need nothing."""
         return
 
     def n_entries(self, rows: int, missing: int) -> int:
-        """How many entries the column will have that are not 0, as long as it is not centred."""
+        """Return how many nonzero entries the column will have, if it is not centred."""
 
 
 class ColumnKind:
     """A kind of column."""
 
     kind: ClassVar[str]
-    column_roles: ClassVar[tuple[str, ...]] = ()  # what a caller asks for to have this kind, for any type
+    column_roles: ClassVar[tuple[str, ...]] = ()  # the roles with which a caller requests this kind, for any type
     is_used: ClassVar[bool] = True
-    is_number: ClassVar[bool] = False  # whether its first feature is a number, in scales, and not yes or no
+    is_number: ClassVar[bool] = False  # whether its first feature is a number, which can be scaled, and not 0 or 1
     may_be_absent: ClassVar[bool] = False  # whether a table may lack the column
-    no_formula: ClassVar[str | None] = None  # what it has that a formula has no number for
+    no_formula: ClassVar[str | None] = None  # what it has that cannot be written in a formula
     has_missing: bool = False
 
-    if TYPE_CHECKING:  # what every kind has that is used
+    if TYPE_CHECKING:  # what every kind that is used defines
 
         @classmethod
         def gathered(cls, column: "Column") -> Gathered:
-            """What a column is gathered in."""
+            """Return an object to gather a column in."""
 
         @classmethod
         def learned(cls, column: "Column", dense: bool) -> "ColumnKind":
-            """What the column has turned out to be, in rows that are dense, or not."""
+            """Return the kind learned from the column, for dense or sparse rows."""
 
         @property
         def type(self) -> str:
-            """The type as which the column is best read."""
+            """The type in which to read the column."""
 
         @property
         def size(self) -> int:
-            """How many features it has."""
+            """The number of its features."""
 
         def name(self, column: str, number: int) -> str:
-            """What one of its features is called."""
+            """Return the name of one of its features."""
 
         def entries(self, cells: Cells) -> ColumnEntries:
-            """The numbers that values become."""
+            """Encode values as numbers."""
 
         def detail(self) -> str:
-            """What became of the column, for people to read."""
+            """Describe the encoding of the column."""
 
     @property
     def takes_numbers(self) -> bool:
-        """Whether values of a matrix of numbers can be values of the column."""
+        """Whether a matrix of numbers can have values of the column."""
         return False
 
     @property
     def is_coded(self) -> bool:
-        """Whether it has numbers, or dates, that stand for categories, as a formula has to be told."""
+        """Whether it has numbers, or dates, that stand for categories, which a formula has to state."""
         return False
 
     @classmethod
     def suits(cls, kind: "pa.DataType") -> bool:
-        """Whether columns of this type are of this kind, unless something else is asked for."""
+        """Whether columns of this type are of this kind by default."""
         return False
 
     def unscaled(self) -> "ColumnKind":
-        """The same, with numbers as they are."""
+        """Return the same kind with numbers unscaled."""
         return self
 
     def wrong(self) -> str | None:
-        """What is wrong with it, if it came from a file."""
+        """Return what is wrong with it, if it was read from a file."""
         return None
 
     def to_dict(self) -> dict[str, Any]:
-        """Its form in a file; floats survive exactly, and an empty list is left out."""
+        """Return its form in a file; floats are exact, and an empty list is omitted."""
         values = asdict(self)  # type: ignore[call-overload]
         lists = {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
         optional = {field.name for field in fields(self) if field.default == ()}  # type: ignore[arg-type]
@@ -226,7 +226,7 @@ class ColumnKind:
 
     @classmethod
     def from_fields(cls, column: Fields) -> Self:
-        """The kind that `to_dict` wrote, every field of which is looked at."""
+        """Read the kind that `to_dict` wrote, and check every field."""
         values = {
             field.name: _READ[field.type](column, field.name)
             for field in fields(cls)  # type: ignore[arg-type]
@@ -241,7 +241,7 @@ class ColumnKind:
 
 @dataclass(frozen=True)
 class Ignored(ColumnKind):
-    """A column without features, and why."""
+    """A column without features, and the reason."""
 
     kind: ClassVar[str] = "ignored"
     column_roles: ClassVar[tuple[str, ...]] = ("ignored",)
@@ -262,22 +262,22 @@ class Ignored(ColumnKind):
 
 
 def missing_name(column: str) -> str:
-    """The feature of a missing value."""
+    """Return the name of the feature of a missing value."""
     return f"{column} is missing"
 
 
 def noted(detail: str, kind: ColumnKind) -> str:
-    """What became of a column, and whether some of its values are missing."""
+    """Return the description of a column, and whether some of its values are missing."""
     return f"{detail}; some are missing" if kind.has_missing else detail
 
 
 def has_nan(x: NDArray[np.float64]) -> bool:
-    """Whether a number is NaN: the least of some is, if one of them is, and that is found quickly."""
+    """Whether any number is NaN: then the minimum is NaN, which is fast to compute."""
     return bool(np.isnan(np.min(x, initial=0.0)))
 
 
 def days(column: "pa.Array") -> NDArray[np.float64]:
-    """Dates and times as days since 1970-01-01; durations and times of day as days. NaN where one is missing.
+    """Convert dates and times to days since 1970-01-01, durations and times of day to days; NaN if missing.
 
     >>> import datetime, pyarrow as pa
     >>> days(pa.array([datetime.date(1970, 1, 3), None])).tolist(), days(pa.array([datetime.time(6)])).tolist()
@@ -295,7 +295,7 @@ def days(column: "pa.Array") -> NDArray[np.float64]:
 
 
 def as_written(column: "pa.Array") -> "pa.Array":
-    """Numbers that came as text, as CSV has them: without spaces around, and missing where a mark stands for one."""
+    """Return numbers in text as CSV has them: stripped of spaces, and missing where there is a mark for it."""
     import pyarrow as pa
     from pyarrow import compute
 
@@ -305,7 +305,7 @@ def as_written(column: "pa.Array") -> "pa.Array":
 
 
 def _first_word(column: "pa.Array") -> tuple[int, Any]:
-    """The first value that is not a number."""
+    """Return the first value that is not a number."""
     for row, value in enumerate(column.to_pylist()):
         if value is None:
             continue

@@ -1,11 +1,11 @@
-"""Attributes to numbers: a table's columns become features with names.
+"""Encoding: a table's columns become features with names.
 
-One pass collects statistics, then the encoding is frozen; so an example never changes during a run, which is what the
-theorem wants of it. It depends on the records and their order alone, not on the blocks in which they are read.
+One pass collects statistics, then the encoding is frozen; so an example never changes during a run, as the theorem
+requires. It depends only on the records and their order, not on the blocks in which they are read.
 
 The notes write a sport car with 4 doors, made in 1997 by the manufacturer 6, as the point (4, 1997, 6). A half-space
-cannot make much of a 6 that is between a 5 and a 7, and a year of 1997 makes R large for nothing; here the manufacturer
-is asked to be categorical, and numbers are centred and scaled. On top of that, an encoding may have a lift.
+cannot make use of a 6 that is only a code between 5 and 7, and a year of 1997 makes R large for nothing; here the
+manufacturer is declared categorical, and numbers are centred and scaled. An encoding may also have a lift.
 """
 
 from bisect import bisect_right
@@ -34,15 +34,15 @@ from novikoff.say.words import listed
 if TYPE_CHECKING:
     import pyarrow as pa
 
-# So much of a matrix is filled at a time, column by column.
+# How much of a matrix is filled at a time, column by column.
 CACHED_BYTES = 1 << 18
 
-# Numbers without names are lifted if they are not more; each feature has a name.
+# Numbers without names are lifted up to this many, since each feature gets a name.
 WIDEST_LIFTED = 1_000_000
 
 
 class Note(NamedTuple):
-    """What became of a column, for people to read."""
+    """A description of the encoding of a column."""
 
     column: str
     kind: str
@@ -51,9 +51,9 @@ class Note(NamedTuple):
 
 @dataclass(frozen=True)
 class Encoding:
-    """How records become rows of numbers: the kind of every column, by name, in the order of the features.
+    """The encoding of records as rows of numbers: the kind of every column, by name, in the order of the features.
 
-    `is_dense` says which rows come out, dense or sparse. A `lift` adds further features. Examples that are numbers
+    `is_dense` states whether the rows are dense or sparse. A `lift` adds further features. Examples that are numbers
     already, without names, have no columns here but a `width`: they are only scaled, if there is a `scaling`, and
     lifted.
     """
@@ -66,7 +66,7 @@ class Encoding:
 
     @classmethod
     def of_numbers(cls, width: int, lift: Lift | None = None, scaling: Scaling | None = None) -> "Encoding":
-        """The scales and the lift of examples that are so many numbers each."""
+        """Return the encoding of examples that have `width` numbers each: scales and lift."""
         if width > WIDEST_LIFTED:
             raise ValueError(
                 f"the columns are numbered up to {width - 1:,}; a lift is for at most {WIDEST_LIFTED:,} columns"
@@ -75,17 +75,17 @@ class Encoding:
 
     @property
     def is_of_table(self) -> bool:
-        """Whether it makes numbers of named columns."""
+        """Whether it encodes named columns."""
         return self.width is None
 
     @cached_property
     def inputs(self) -> tuple[str, ...]:
-        """The columns of the table that was learned from, in their order, but for those that were to be ignored."""
+        """The columns of the training table, in order, without those that the caller ignored."""
         return tuple(name for name, kind in self.columns.items() if kind != Ignored(AS_ASKED))
 
     @property
     def n_inputs(self) -> int:
-        """How many columns an example has before it is encoded."""
+        """The number of columns of an example before it is encoded."""
         return len(self.inputs) if self.width is None else self.width
 
     @property
@@ -95,7 +95,7 @@ class Encoding:
 
     @property
     def why_scaled(self) -> str | None:
-        """Why numbers of a table are scaled, and what becomes of missing ones, in words; None if they are not."""
+        """Why numbers of a table are scaled, and how missing ones are encoded, in words; None if they are not."""
         numbers = [kind for kind in self.columns.values() if kind.is_number]
         if all(kind == kind.unscaled() for kind in numbers):
             return None
@@ -106,13 +106,13 @@ class Encoding:
 
     @property
     def is_numbers(self) -> bool:
-        """Whether a table is an array with names: all columns that are used are numbers, and none was missing."""
+        """Whether a table is an array with names: all used columns are numbers, and no value was missing."""
         used = [kind for kind in self.columns.values() if kind.is_used]
         return self.is_of_table and all(type(kind) is Numeric and not kind.has_missing for kind in used)
 
     @property
     def scales(self) -> Scaling | None:
-        """How the columns as they are given are scaled, if these are the features; None if they are not."""
+        """The scaling of the original columns, if these are the features; None if they are not."""
         if not self.is_numbers or self.lift is not None:
             return self.scaling
         used: list[Any] = [kind for kind in self.columns.values() if kind.is_used]
@@ -120,7 +120,7 @@ class Encoding:
 
     @property
     def names_features(self) -> bool:
-        """Whether features are other than the columns of the rows, and have names of their own."""
+        """Whether features differ from the columns of the rows, and have their own names."""
         return self.is_of_table or self.lift is not None
 
     @cached_property
@@ -131,13 +131,13 @@ class Encoding:
 
     @cached_property
     def own_names(self) -> tuple[str, ...]:
-        """The names without those that the lift adds."""
+        """The names of features without those of the lift."""
         if self.width is not None:
             return tuple(f"column {number}" for number in range(self.width))
         return tuple(kind.name(name, number) for name, kind, _ in self._starts for number in range(kind.size))
 
     def name(self, feature: int) -> str:
-        """The name of one feature, without those of all others."""
+        """Return the name of one feature, without computing all others."""
         if self.width is not None or feature >= self.n_own:
             return self.feature_names[feature]
         name, kind, start = self._starts[bisect_right(self._starts, feature, key=lambda one: one[2]) - 1]
@@ -145,37 +145,37 @@ class Encoding:
 
     @cached_property
     def _numbers(self) -> NDArray[np.int64]:
-        """The features that are numbers, and not yes or no."""
+        """The features that are numbers, and not 0 or 1."""
         if self.width is not None:
             return np.arange(self.width)
         return np.array([start for _, kind, start in self._starts if kind.is_number], dtype=np.int64)
 
     @cached_property
     def n_columns(self) -> int:
-        """How many features there are, without naming them."""
+        """The number of features, without computing their names."""
         return self.n_own + (0 if self.lift is None else n_lifted(self.lift, self._numbers))
 
     @cached_property
     def n_own(self) -> int:
-        """How many there are without those that the lift adds."""
+        """The number of features without those of the lift."""
         return self.width if self.width is not None else sum(kind.size for kind in self.columns.values())
 
     @property
     def types(self) -> dict[str, str]:
-        """The types as which the columns are best read, for `read(path, types=...)`: only those that are needed."""
+        """The types in which to read the columns, for `read(path, types=...)`: only those that are needed."""
         return {name: kind.type for name, kind in self.columns.items() if kind.is_used}
 
     @property
     def types_as_given(self) -> dict[str, str | None]:
-        """The same, but whether a number is whole is to be found out, so that none is rounded unnoticed."""
+        """The same, but None for numbers: their types are inferred, so that no integer is rounded unnoticed."""
         used = {name: kind for name, kind in self.columns.items() if kind.is_used}
         return {name: None if kind.is_number and kind.takes_numbers else kind.type for name, kind in used.items()}
 
     def encode(self, given: Records | Batch) -> Batch:
-        """Records or rows as examples: all input of a model passes here.
+        """Encode records or rows as examples: all input of a model passes here.
 
-        Columns of records may stand in another order, and others beside them; none may be missing. Rows have no names:
-        where a table was learned from, they have its columns, in its order.
+        Records may have their columns in another order, and additional ones; none may be missing. Rows have no names:
+        if the encoding was learned from a table, they have its columns, in its order.
         """
         if isinstance(given, Batch):
             if given.are_encoded or self.width is None:
@@ -212,7 +212,7 @@ class Encoding:
         return Batch(self.lifted(own), records.labels, records.file, records.line, True, unseen, missing)
 
     def tabled(self, X: NDArray[Any]) -> "pa.Table":
-        """Values without names as the table that was learned from: their columns are its columns, in its order."""
+        """Convert values without names to a table with the columns of the training table, in its order."""
         import pyarrow as pa
 
         if X.ndim != 2 or X.shape[1] != self.n_inputs:
@@ -233,33 +233,33 @@ class Encoding:
         return pa.table({name: as_column(X[:, places[name]], name) for name in self.types})
 
     def _records(self, batch: Batch) -> Records:
-        """Rows of numbers as records, by the positions of their columns."""
+        """Convert rows of numbers to records, by the positions of their columns."""
         table = self.tabled(batch.rows.as_array())
         types = {name: type_named(kind) for name, kind in self.types.items()}
         columns = cast_columns(table.combine_chunks().to_batches()[0], types)
         return replace(records_of(columns, batch.file or NAME, batch.line + 1, False), labels=batch.labels)
 
     def scaled(self, rows: Rows) -> Rows:
-        """Rows of numbers in the scales of the training data."""
+        """Scale rows of numbers as the training data."""
         return rows if self.scaling is None else self.scaling.scaled(rows)
 
     def without_scales(self) -> "Encoding":
-        """The same, but for numbers, which stay as they are."""
+        """Return the same encoding with numbers unscaled."""
         return replace(self, columns={name: kind.unscaled() for name, kind in self.columns.items()})
 
     def with_single_words(self) -> "Encoding":
-        """The same without pairs of words in texts; the same encoding if there are no texts."""
+        """Return the encoding without pairs of words in texts; unchanged if there are no texts."""
         texts = {name: kind for name, kind in self.columns.items() if isinstance(kind, Text)}
         single = {name: kind.single_words() for name, kind in texts.items()}
         return replace(self, columns={**self.columns, **single}) if texts else self
 
     def lifted(self, rows: Rows) -> Rows:
-        """Rows of the encoding's own features, with those that the lift adds."""
+        """Add the features of the lift to rows of the encoding's own features."""
         return rows if self.lift is None else lifted(rows, self.lift, self._numbers)
 
     @cached_property
     def _starts(self) -> list[tuple[str, Any, int]]:
-        """The columns that have features, and where these begin."""
+        """The columns that have features, and where these start."""
         starts, start = [], 0
         for name, kind in self.columns.items():
             if kind.is_used:
@@ -268,7 +268,7 @@ class Encoding:
         return starts
 
     def describe(self) -> tuple[Note, ...]:
-        """What became of each column."""
+        """Describe the encoding of each column."""
         notes = tuple(Note(name, kind.kind, kind.detail()) for name, kind in self.columns.items())
         if self.scaling is not None:
             centred = "centred and divided" if self.scaling.means is not None else "divided"
@@ -280,7 +280,7 @@ class Encoding:
         return (*notes, Note("squares", "lift", f"of {len(self._numbers):,} numbers"))
 
     def to_dict(self) -> dict[str, Any]:
-        """The encoding in what JSON knows; floats survive exactly."""
+        """Return the encoding as JSON types; floats are exact."""
         columns = [{"name": name} | kind.to_dict() for name, kind in self.columns.items()]
         more: dict[str, Any] = {"lift": self.lift, "width": self.width}
         more["scaling"] = None if self.scaling is None else self.scaling.to_dict()
@@ -288,7 +288,7 @@ class Encoding:
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> "Encoding":
-        """The encoding that `to_dict` wrote; `ValueError` for anything else, down to the last field."""
+        """Read the encoding that `to_dict` wrote; raise `ValueError` for anything else, in any field."""
         try:
             fields, by_name = Fields(plain, "the encoding"), {kind.kind: kind for kind in KINDS}
             columns: dict[str, ColumnKind] = {}
@@ -323,21 +323,21 @@ def learn_encoding(
     scale: TableScale = "auto",
     held_out: HeldOut | None = None,
 ) -> Encoding:
-    """The encoding that records suggest, from one pass over them, which also finds out the types in a text file.
+    """Learn an encoding from one pass over records, which also infers the types in a text file.
 
-    Numbers are divided by their standard deviation, and centred if the rows come out dense, or if at least half of
-    the column is not 0 anyway. Dates are numbers, too: days since 1970-01-01, with the time of day as a fraction. Words
+    Numbers are divided by their standard deviation, and centred if the rows are dense, or if at least half of the
+    column is nonzero. Dates are numbers, too: days since 1970-01-01, with the time of day as a fraction. Words
     and booleans are categorical: one feature for each value. So are the columns named in `categorical`, for example
-    numbers that are identifiers. Columns named in `text` get a feature for each word and each pair of neighbouring
-    words (with `words=1`, for each word only); in those named in `tfidf` a word counts the more the fewer texts have it
-    (idf), the m-th time in a text 1/m, and every text has the length 1. A hash puts words into `n_buckets`, and three
-    of each are kept, the first, words before pairs; others count for nothing, so that their number is bounded. Rows are
-    dense if they have at most 64 features, or if at least a quarter of all entries is not 0.
+    numbers that are identifiers. Columns named in `text` get a feature for each word and each pair of adjacent words
+    (with `words=1`, for each word only); in those named in `tfidf`, words are weighted by their inverse document
+    frequency (idf), the m-th occurrence in a text counts 1/m, and every text is scaled to length 1. Words are hashed
+    into `n_buckets`, and the first three of each bucket are kept, words before pairs; others are ignored, so that their
+    number is bounded. Rows are dense if they have at most 64 features, or if at least a quarter of all entries is
+    nonzero.
 
-    With `scale` False, numbers stay as they are. So they do by default ("auto") in a table that is an array with names,
-    of numbers alone, unless `why_scale` has a reason; with "mixed", always in such a table, and never with a lift. A
-    `lift` adds the squared length of what has become numbers ("paraboloid"), or the square of every number ("squares").
-    Records that are `held_out` are not used.
+    With `scale` False, numbers are not scaled. By default ("auto"), a table of numbers alone, none missing, is scaled
+    only if `why_scale` has a reason; with "mixed", never; but with a lift, always. A `lift` adds the squared length of
+    the numbers ("paraboloid"), or the square of every number ("squares"). Records that are `held_out` are not used.
 
     >>> import pyarrow as pa
     >>> cars = pa.RecordBatch.from_pydict({"doors": [4, 0, 2], "manufacturer": [6, 3, 6], "fast": [True, False, None]})
@@ -352,13 +352,13 @@ def learn_encoding(
         raise ValueError(f"lift={lift!r} is unknown; choose one of {', '.join(LIFTS)}")
     columns, n_rows = gather(records, asked, GatherLimits(n_buckets, max_categories), held_out=held_out)
     if lift is not None and scale is not False:
-        scale = True  # squares of what is not centred would be much larger than the rest
+        scale = True  # squares of uncentred numbers would be much larger than the rest
     encoding = replace(settled(columns, n_rows, scale), lift=lift)
     return encoding.with_single_words() if words == 1 else encoding
 
 
 def asked_for(column_roles: Mapping[str, Iterable[str]]) -> dict[str, str]:
-    """What the caller wants each column to be."""
+    """Return the role that the caller requests for each column."""
     asked: dict[str, str] = {}
     for kind, names in column_roles.items():
         for name in [names] if isinstance(names, str) else names:
@@ -368,7 +368,7 @@ def asked_for(column_roles: Mapping[str, Iterable[str]]) -> dict[str, str]:
 
 
 def settled(columns: Mapping[str, Column], n_rows: int, scale: TableScale = "auto") -> Encoding:
-    """The encoding that suits what is known of the columns."""
+    """Return the encoding for what was gathered of the columns."""
     encoding = _settled(columns, n_rows)
     if scale in ("auto", "mixed") and encoding.is_numbers:
         found = [columns[name].found for name, kind in encoding.columns.items() if kind.is_used]
@@ -378,7 +378,7 @@ def settled(columns: Mapping[str, Column], n_rows: int, scale: TableScale = "aut
 
 
 def _settled(columns: Mapping[str, Column], n_rows: int) -> Encoding:
-    # Whether rows are dense does not depend on whether columns are centred, only the other way round.
+    # Whether columns are centred depends on whether rows are dense, but not the other way round.
     kinds = {name: column.settled(dense=False) for name, column in columns.items()}
     n_features = Encoding(kinds, False).n_columns
     if n_features == 0:
@@ -390,9 +390,9 @@ def _settled(columns: Mapping[str, Column], n_rows: int) -> Encoding:
 
 
 def _dense(parts: list[ColumnEntries], n_rows: int, n_columns: int, numbers: Mapping[int, NDArray[np.float64]]) -> Rows:
-    """Rows from whole columns of numbers, by their place, and from the entries of others.
+    """Assemble dense rows from whole columns of numbers, by their place, and from the entries of others.
 
-    Some rows at a time, as many as stay in the cache until all of their columns are there.
+    Fills some rows at a time, as many as stay in the cache until all of their columns are filled.
     """
     dense = np.empty((n_rows, n_columns))
     at_once = max(1, CACHED_BYTES // (8 * n_columns))
@@ -408,7 +408,7 @@ def _dense(parts: list[ColumnEntries], n_rows: int, n_columns: int, numbers: Map
 
 
 def _sparse(parts: list[ColumnEntries], n_rows: int, n_columns: int, _: Mapping[int, NDArray[np.float64]]) -> Rows:
-    """Rows from the entries of each column. A row keeps its entries in the order of the parts, which is ascending."""
+    """Assemble sparse rows from the entries of each column. The parts are in ascending order, and so is each row."""
     from scipy.sparse import coo_array
 
     rows, features, values = (np.concatenate([part[field] for part in parts]) for field in range(3))

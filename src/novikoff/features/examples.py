@@ -1,7 +1,7 @@
-"""How a reader, or any iterable of batches, becomes examples that can be visited again: through a temporary cache.
+"""Examples from a reader, or any iterable of batches, stored in a temporary cache so that they can be visited again.
 
-Records of a table become numbers on the way, labels become codes, and errors name the place of their batch. Learning,
-certifying, checking and the report all use the one cache.
+Records of a table are encoded as numbers, labels as codes, and errors name the place of their batch. Training,
+certificates, checks and the report all use the same cache.
 """
 
 import contextlib
@@ -31,13 +31,13 @@ if TYPE_CHECKING:
     from novikoff.features.lift import Lift
     from novikoff.features.scaling import TableScale
 
-# So many numbers of an array are made columns of a table at a time.
+# How many numbers of an array are converted to columns of a table at a time.
 PIECE = 1 << 22
 
-# Records of more bytes than this are read again where they are needed again.
+# Records of more bytes than this are read again instead of stored.
 MOST_REMEMBERED = 1 << 26
 
-# What a matrix has, and a sequence of batches has not.
+# Attributes that a matrix has, but not a sequence of batches.
 MATRIX_MARKS = ("__array__", "__array_interface__", "__dataframe__", "tocsr", "shape")
 
 
@@ -56,7 +56,7 @@ def _is_batch(item: Any) -> bool:
 
 
 def comes_once(source: Iterable[Any]) -> bool:
-    """Whether a source can be passed over only once."""
+    """Whether a source can be iterated over only once."""
     return iter(source) is source or getattr(source, "files", None) == (STANDARD_INPUT,)
 
 
@@ -66,9 +66,9 @@ def batches_of(
     n_jobs: int | None = 1,
     rounded: list[str] | None = None,
 ) -> Iterator[Batch]:
-    """The examples of a source as numbers, batch by batch; `n_jobs` threads encode what comes next.
+    """Yield the examples of a source as numbers, batch by batch; `n_jobs` threads encode the next batches.
 
-    The first column of whole numbers that float64 rounds is noted in `rounded`.
+    The first integer column that float64 rounds is noted in `rounded`.
     """
     pieces = _with_places(source, encoding, [] if rounded is None else rounded)
     if encoding is not None:
@@ -80,8 +80,8 @@ def batches_of(
 
 
 def given_to(encoding: "Encoding", X: Any, labels: NDArray[Any] | None = None) -> Iterable[Any]:
-    """Input of any form, as pieces that the encoding of a table takes: a table with names by these, all others by the
-    positions of their columns."""
+    """Return input of any form as pieces that the encoding of a table accepts: a table with names by its names, all
+    others by the positions of their columns."""
     if comes_in_batches(X):
         return X
     if is_frame(X) and has_names(X):
@@ -94,7 +94,7 @@ def given_to(encoding: "Encoding", X: Any, labels: NDArray[Any] | None = None) -
 
 
 def _pieces(rows: Rows, labels: NDArray[Any] | None) -> list[Batch]:
-    """Rows in pieces, none of which is large when its zeros are filled in."""
+    """Split rows into pieces, none of which is large when stored densely."""
     step = max(1, PIECE // max(rows.n_columns, 1))
     starts = range(0, rows.n_rows, step)
     parts = [(rows.part(start, min(start + step, rows.n_rows)), start) for start in starts]
@@ -102,7 +102,7 @@ def _pieces(rows: Rows, labels: NDArray[Any] | None) -> list[Batch]:
 
 
 def _with_places(source: Iterable[Any], encoding: "Encoding | None", rounded: list[str]) -> Iterator[Any]:
-    """The pieces of a source; pairs (X, y) become batches that know their first row, or records if X is a table."""
+    """Yield the pieces of a source; pairs (X, y) become batches with their first row, or records if X is a table."""
     first = 0
     for item in source:
         if isinstance(item, Records):
@@ -156,10 +156,9 @@ def learned_encoding(
     lift: "Lift | None" = None,
     **columns: Any,
 ) -> "Encoding | None":
-    """The encoding that was given, or that examples have; else, for a table, the one that a pass over it suggests.
+    """Return the given encoding, or that of examples; otherwise, for a table, learn one in a pass over it.
 
-    It is not fitted on rows that are held out. Without `scale`, it leaves numbers as they are. What `columns` are to
-    be, and a `lift`, are as for `learn_encoding`.
+    It is not fitted on rows that are held out. The roles of `columns`, `scale` and `lift` are as for `learn_encoding`.
     """
     if encoding is None and isinstance(source, Examples):
         return source.encoding
@@ -177,7 +176,7 @@ def learned_encoding(
 
 
 def rounded_column(records: Records, encoding: "Encoding | None") -> str | None:
-    """Which column has whole numbers that float64 would round, in words; None if there is none."""
+    """Describe the first column of integers that float64 would round; None if there is none."""
     import pyarrow as pa
     from pyarrow import compute
 
@@ -209,11 +208,12 @@ def cached(
     folder: str | os.PathLike[str] | None = None,
     columns: Mapping[str, Any] | None = None,
 ) -> Iterator[Examples]:
-    """The examples of a reader or of batches, in a temporary cache, which is gone afterwards; examples as they are.
+    """Store the examples of a reader or of batches in a temporary cache, which is removed afterwards.
 
-    An `encoding` and a `label` that are not given are those of the source. `classes` may name the classes beforehand.
-    `check` sees the rows of every batch first, and may refuse them. With what the `columns` of a table are to be, its
-    examples can be encoded again without some rows, from the records, which then stay in memory if they are few.
+    Input that is `Examples` is used as it is. `encoding` and `label` default to those of the source. `classes` may name
+    the classes beforehand. `check` is called first with the rows of every batch, and may raise an error. If the roles
+    of the `columns` of a table are given, its examples can be encoded again without some rows, from the records, which
+    are then kept in memory if they are few.
 
     >>> with cached([([[1.0], [2.0]], ["no", "yes"]), ([[3.0]], ["no"])]) as examples:
     ...     examples.n_rows, examples.counts, examples.block(0).labels.tolist()
@@ -248,7 +248,7 @@ def cached(
 
 
 class RecordsInMemory:
-    """A reader of a table whose records, once they were read, are in memory, if they are few."""
+    """A reader of a table that stores its records in memory in the first pass, if they are few."""
 
     def __init__(self, reader: Any) -> None:
         self.reader = reader
@@ -272,7 +272,7 @@ class RecordsInMemory:
         self.records = kept if n_bytes <= MOST_REMEMBERED else None
 
     def look(self) -> Iterator[Records]:
-        look = getattr(self.reader, "look", self.reader.__iter__)  # what is in memory shows its types at once
+        look = getattr(self.reader, "look", self.reader.__iter__)  # the types of a table in memory are known
         return look() if self.records is None else iter(self)
 
     def again(self, names: Iterable[str]) -> Iterator[Records]:
@@ -287,7 +287,7 @@ def _encoded_without(
     folder: str | os.PathLike[str] | None,
     held_out: HeldOut,
 ) -> Iterator[Examples]:
-    """The examples of a table, in an encoding that was fitted without some rows."""
+    """Open the examples of a table, in an encoding that was fitted without some rows."""
     encoding = learned_encoding(source, None, held_out, **columns)
     if source.records is None:
         with cached(source.reader, encoding=encoding, check=check, folder=folder) as examples:
@@ -311,10 +311,10 @@ def _written(
     check: Callable[[Rows], Any],
     rounded: list[str],
 ) -> Written:
-    """A cache of all examples, their labels, and how many examples each class has.
+    """Write a cache of all examples; return it with their labels, and the number of examples of each class.
 
-    Unless it is given whether indices begin with 0, they are taken to begin with 1 until one is 0. Errors name columns
-    as they are counted in the end.
+    Unless `zero_based` is given, indices are assumed to begin with 1 until one is 0. Errors name columns by their final
+    numbers.
     """
 
     def write(items: Iterable[Any]) -> Written:
@@ -333,7 +333,7 @@ def _written(
 
 
 def written(path: Path, batches: Iterable[Batch], labels: LabelCodes, check: Callable[[Rows], Any]) -> tuple[int, ...]:
-    """Write all batches into a cache; how many examples each class has."""
+    """Write all batches into a cache; return how many examples each class has."""
     counts = np.zeros(len(labels.known), dtype=np.int64)
     with CacheWriter(path) as writer:
         for batch in batches:
@@ -348,7 +348,7 @@ def written(path: Path, batches: Iterable[Batch], labels: LabelCodes, check: Cal
 
 
 def check_there_are_two(labels: LabelCodes, n_rows: int) -> None:
-    """Refuse a source in which there is nothing to tell apart."""
+    """Raise an error if a source has fewer than two classes."""
     if n_rows == 0:
         raise ValueError("the source has no examples: there is nothing to learn from")
     if len(labels.known) < 2:

@@ -1,18 +1,18 @@
 """The notes' simplifications: fold the bias in, fold the labels in, scale to unit length.
 
-Each turns one form of the problem into a simpler one, and each is a few lines. What they keep and what they change:
+Each reduces the problem to a simpler one in a few lines. What they keep and what they change:
 
 ====================  =======================  ==========================================================
 step                  keeps                    changes
 ====================  =======================  ==========================================================
-`fold_bias`           the scores               R and the margin: they now speak of the folded examples
+`fold_bias`           the scores               R and the margin: now those of the folded examples
 `fold_labels`         every mistake that       ties, if a tie predicts +1: a folded negative example at
                       counts ties              score 0 is then right
 `unit_length`         the sign of a score      the mistakes; the bound becomes 1/delta^2 <= (R/gamma)^2
 ====================  =======================  ==========================================================
 
-The order matters: fold the bias first. Scaling afterwards also scales the folded 1; scaling before would leave the
-bias out of the length, and the theorem would speak of other vectors.
+The order matters: fold the bias first. Scaling afterwards also scales the folded 1; scaling before would omit the bias
+from the length, and the theorem would apply to other vectors.
 """
 
 from typing import Any
@@ -24,7 +24,7 @@ from novikoff.data.labels import checked_labels
 
 
 def signs(y: ArrayLike) -> NDArray[np.int8]:
-    """Labels as -1 and +1: of two labels in sorted order, the second is +1.
+    """Return labels as -1 and +1: of two labels in sorted order, the second is +1.
 
     >>> signs(["blue", "red", "blue"]).tolist()
     [-1, 1, -1]
@@ -53,7 +53,7 @@ def fold_bias(X: ArrayLike) -> NDArray[Any]:
 def fold_labels(X: ArrayLike, y: ArrayLike) -> NDArray[Any]:
     """Replace every negative example x by -x, so that all are positive ("avoid negative examples").
 
-    A weight vector separates the examples exactly if it has a positive score with every folded one.
+    A weight vector separates the examples if and only if every folded example has a positive score.
 
     >>> fold_labels([[1.0, 2.0], [3.0, 4.0]], [1, -1]).tolist()
     [[1.0, 2.0], [-3.0, -4.0]]
@@ -64,8 +64,8 @@ def fold_labels(X: ArrayLike, y: ArrayLike) -> NDArray[Any]:
 def unit_length(X: ArrayLike) -> NDArray[Any]:
     """Scale every example to length 1 ("normalize lengths"). Fold the bias in first, if there is one.
 
-    The sign of a score does not change, the mistakes may: long examples no longer pull harder. With delta the margin
-    of the scaled examples, a perceptron makes at most 1/delta^2 mistakes, which is at most (R/gamma)^2.
+    The sign of a score does not change, but the mistakes may: long examples no longer cause larger updates. If delta is
+    the margin of the scaled examples, a perceptron makes at most 1/delta^2 mistakes, which is at most (R/gamma)^2.
 
     >>> unit_length([[3.0, 4.0]]).tolist()
     [[0.6, 0.8]]
@@ -75,15 +75,15 @@ def unit_length(X: ArrayLike) -> NDArray[Any]:
     if not largest.all():
         row = int(np.flatnonzero(largest == 0)[0])
         raise ValueError(f"row {row} is zero and has no direction; drop it, or fold the bias in first")
-    scaled = points / largest[:, None]  # first by the largest entry, so that no square overflows or vanishes
+    scaled = points / largest[:, None]  # first by the largest entry, so that no square overflows or underflows
     return scaled / np.sqrt((scaled * scaled).sum(axis=1))[:, None]
 
 
 def zero_one_step(w: ArrayLike, x: ArrayLike, y: int, learning_rate: float = 1.0) -> NDArray[np.float64]:
-    """One step of the rule for labels 0 and 1: w <- w + learning_rate (y - h(x)) x, where h(x) is 1 if <w, x> >= 0.
+    """Do one step of the rule for labels 0 and 1: w <- w + learning_rate (y - h(x)) x, where h(x) is 1 if <w, x> >= 0.
 
     The difference y - h(x) is 0 when the prediction is right and the sign of the example when it is wrong, so this is
-    the rule for labels -1 and +1 under `tie="predict"`. The learning rate only stretches the weights.
+    the rule for labels -1 and +1 under `tie="predict"`. The learning rate only scales the weights.
 
     >>> zero_one_step([0.0, 0.0], [-1.0, 2.0], 0).tolist()
     [1.0, -2.0]

@@ -1,4 +1,4 @@
-"""One pass over a table, which collects what an encoding has to know about each column."""
+"""One pass over a table, which collects the statistics of each column that an encoding needs."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 KindClass = type[ColumnKind]
 KINDS: tuple[KindClass, ...] = (Numeric, Dated, Categorical, Text, Named, Ignored)
 
-# By default: how many values a column of words may have, and into how many buckets words go.
+# Defaults: how many values a column of words may have, and into how many buckets words are hashed.
 MOST_CATEGORIES = 1000
 BUCKETS = 2**18
 
@@ -40,19 +40,19 @@ def gather(
     before: Callable[[str], int | None] = lambda name: None,
     held_out: HeldOut | None = None,
 ) -> tuple[dict[str, "Column"], int]:
-    """What there is to know of each column, and the number of records.
+    """Gather the statistics of each column, and count the records.
 
-    A reader is looked at before the types of its columns are known. A column that turns out to be of another type than
-    it seemed at first, such as words after many numbers, is read again, by itself. `before` says, by the name of a
-    column, how many of its values come before and are gathered elsewhere; None where all are gathered here. Records
-    that are held out are not used.
+    A reader is read before the types of its columns are known. A column whose type turns out to differ from that of its
+    first records, such as words after many numbers, is read again separately. `before` returns, by the name of a
+    column, how many of its values precede and are gathered elsewhere; None if all are gathered here. Records that are
+    held out are not used.
     """
     look = getattr(records, "look", None)
     may_grow = not {"jsonl", "vw"}.isdisjoint(getattr(records, "formats", ()))
     columns: dict[str, Column] = {}
 
     def column(name: str, may_change: bool, n_rows: int = 0) -> Column:
-        """A column that was missing in the records before."""
+        """Return a column that was missing in earlier records."""
         return Column(name, asked.get(name, ""), limits, n_rows, n_rows, before(name), may_change)
 
     n_rows = 0
@@ -81,11 +81,11 @@ def gather(
 
 @dataclass
 class Column:
-    """What is known of one column so far. `asked` is what it is to be: "", or one of a kind's roles.
+    """What is known of one column so far. `asked` is the requested role: "", or one of a kind's roles.
 
-    Of `rows` values, `missing` are; the others are in what its kind gathers. So many others may come `before` them,
-    which are gathered elsewhere. A type that is not certain `may_change`; then what was gathered is of no use, and the
-    column `is_mixed`. A type is looked at where it is another than in the records before, the `last_type`.
+    Of `rows` values, `missing` are missing; the others are gathered by its kind. The number of values `before` them is
+    gathered elsewhere. An uncertain type `may_change`; then what was gathered is useless, and the column `is_mixed`. A
+    type is checked only if it differs from that of the records before, the `last_type`.
     """
 
     name: str
@@ -101,7 +101,7 @@ class Column:
     found: Gathered | None = None
 
     def add(self, column: "pa.Array | None", records: Records) -> None:
-        """The column in some records; None if they do not have it."""
+        """Add the column of some records; None if they do not have it."""
         import pyarrow as pa
 
         n_rows = records.columns.num_rows
@@ -121,7 +121,7 @@ class Column:
             self.missing += self.found.add(Cells(column, self.name, records))
 
     def join(self, other: "Column | None", n_rows: int) -> None:
-        """Go on with the same column in `n_rows` later records, gathered elsewhere; None if they do not have it."""
+        """Append the same column of `n_rows` later records, gathered elsewhere; None if they do not have it."""
         self.rows += n_rows
         self.missing += n_rows if other is None else other.missing
         if other is None or other.type is None or self.asked == "ignored":
@@ -131,19 +131,19 @@ class Column:
         self.found.join(other.found)
 
     def close(self) -> None:
-        """All records were added."""
+        """Finish, after all records were added."""
         if self.found is not None:
             self.found.close()
 
     @property
     def kind(self) -> KindClass:
-        """What was asked for, or else what the type suggests."""
+        """The requested kind, or else the default for the type."""
         if self.asked:
             return next(kind for kind in KINDS if self.asked in kind.column_roles)
         return next(kind for kind in KINDS if kind.suits(self.type))
 
     def _changes_to(self, kind: "pa.DataType") -> bool:
-        """Whether values of this type do not go with what was gathered, or cannot be gathered."""
+        """Whether values of this type are incompatible with those gathered, or cannot be gathered."""
         if self.type is None:
             return not _is_plain(kind)
         sort = sort_of_number(self.type)
@@ -168,11 +168,11 @@ class Column:
 
     @property
     def n_entries(self) -> int:
-        """How many entries the column will have that are not 0, as long as it is not centred."""
+        """The number of nonzero entries that the column will have, if it is not centred."""
         return 0 if self.found is None else self.found.n_entries(self.rows, self.missing)
 
     def settled(self, *, dense: bool) -> ColumnKind:
-        """What the column has turned out to be."""
+        """Return the kind learned from the column."""
         if self.asked == "ignored":
             return Ignored(AS_ASKED)
         if self.type is None or self.missing == self.rows:
@@ -181,7 +181,7 @@ class Column:
 
 
 def _joined(one: "pa.DataType", other: "pa.DataType") -> "pa.DataType":
-    """The type of numbers, or of days, of two types."""
+    """Return the common type of two types of numbers, or of dates."""
     import pyarrow as pa
 
     joined = joined_type(one, other, as_text=False)

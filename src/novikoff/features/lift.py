@@ -1,9 +1,9 @@
-"""Lifts: further features that make curved boundaries flat (third note, 30.2).
+"""Lifts: additional features that make curved boundaries linear (third note, 30.2).
 
-The paraboloid adds one feature, the squared length of an example: a plane through lifted points is a sphere, or a
-plane, through the points. Squares add one for every number: a plane there is an ellipsoid, or another quadric, whose
-axes are those of the features. Sums are added up in column order, so that dense and sparse rows, in any blocks,
-have the same lift to the last bit.
+The paraboloid adds one feature, the squared length of an example: a hyperplane of the lifted space is a sphere, or a
+hyperplane, in the original space. Squares add one for every number: a hyperplane is then an ellipsoid, or another
+quadric, with axes parallel to those of the features. Sums are added up in column order, so that dense and sparse rows,
+in any blocks, have the same lift to the last bit.
 """
 
 from collections.abc import Sequence
@@ -23,24 +23,24 @@ SQUARED_LENGTH = "squared length"
 
 @dataclass(frozen=True)
 class LiftModel:
-    """The paraboloid over so many columns."""
+    """The paraboloid over a number of columns."""
 
     n_columns: int
     feature_names: tuple[str, ...] | None = None
 
 
 def lifted_names(names: Sequence[str], lift: Lift, numbers: NDArray[np.int64]) -> list[str]:
-    """What the further features are called."""
+    """Return the names of the additional features."""
     return [SQUARED_LENGTH] if lift == "paraboloid" else [f"{names[place]} squared" for place in numbers.tolist()]
 
 
 def n_lifted(lift: Lift, numbers: NDArray[np.int64]) -> int:
-    """How many further features there are."""
+    """Return the number of additional features."""
     return 1 if lift == "paraboloid" else len(numbers)
 
 
 def lifted(rows: Rows, lift: Lift, numbers: NDArray[np.int64]) -> Rows:
-    """The same rows with the further features behind their own; squares are those of the columns in `numbers`.
+    """Append the additional features to rows; squares are those of the columns in `numbers`.
 
     >>> lifted(as_rows([[1.0, 2.0]]), "paraboloid", np.arange(2)).as_array().tolist()
     [[1.0, 2.0, 5.0]]
@@ -65,7 +65,7 @@ def lifted(rows: Rows, lift: Lift, numbers: NDArray[np.int64]) -> Rows:
 
 
 def _length_of(X: NDArray[np.float64]) -> NDArray[Any]:
-    """The squared length of every row, its columns one after the other."""
+    """Return the squared length of every row, added up in column order."""
     total = np.zeros(len(X))
     for column in X.T:
         total += column * column

@@ -1,8 +1,7 @@
 """Examples whose features have names: mappings from feature name to number; and their running scales.
 
-A running scale has each number of an example in standard deviations from its mean, as far as both are known by then.
-The theorem speaks of points. A learner that scales as it goes learns from the points as they were scaled when it saw
-them, and what the theorem says, it says of these.
+A running scale standardises each number of an example by the mean and standard deviation known so far. The theorem
+applies to points: those of a learner with running scales are the examples as they were scaled when it saw them.
 """
 
 import math
@@ -13,16 +12,16 @@ from typing import Any, NamedTuple
 # An example longer than this could make a score, or the sum of scores that an average is, overflow float64.
 LONGEST = 2.0**480
 
-# Times a float, these give a float. Any other value is looked at more closely.
+# Times a float, these give a float. Any other value is checked further.
 PLAIN_NUMBERS = frozenset((float, int, bool))
 
 
 class Intercept:
-    """The name of the feature that has the value 1 in every example. Being a class, it equals no other name."""
+    """The name of the feature that is 1 in every example. Being a class, it equals no other name."""
 
 
 class OneHot(tuple[Any, ...]):
-    """The feature that a string stands for: {"colour": "red"} is {OneHot("colour", "red"): 1}, shown as colour=red.
+    """The feature of a string value: {"colour": "red"} is {OneHot("colour", "red"): 1}, shown as colour=red.
 
     It begins with its own class, so it equals no other name, not even the tuple ("colour", "red").
     """
@@ -40,7 +39,7 @@ class OneHot(tuple[Any, ...]):
 
 
 def as_numbers(x: Mapping[Any, Any]) -> Mapping[Any, Any]:
-    """The example itself if its values are plain numbers, else one whose values are; or what is wrong with it."""
+    """Return the example itself if its values are plain numbers, else a converted one; reject invalid values."""
     if not isinstance(x, Mapping):
         kind = type(x).__name__
         raise TypeError(f"an example must map feature names to numbers, such as {{'height': 1.8}}, but got a {kind}")
@@ -55,7 +54,7 @@ def as_numbers(x: Mapping[Any, Any]) -> Mapping[Any, Any]:
 
 
 def are_plain(values: Iterable[Any]) -> bool:
-    """Whether numbers are plain, which their sum then is, too, or at least are so in sums and products with floats."""
+    """Whether numbers are plain, as their sum then is, or at least become plain in sums and products with floats."""
     try:
         return type(sum(values, 0.0)) is float
     except TypeError:
@@ -86,30 +85,30 @@ def _what_is_wrong(example: Mapping[Any, Any]) -> str:
     return f"feature {name!r} makes the example longer than {LONGEST:.1g}, and scores could overflow; scale it down"
 
 
-# A value that is predicted may be any number of deviations from the mean of those learned; beyond this it is cut off.
+# At prediction, a value may be any number of deviations from the mean in training; beyond this it is clipped.
 FURTHEST = 2.0**20
 
-# Below, a quotient has underflowed.
+# Below this, a quotient has underflowed.
 SMALLEST = 5e-324
 
 
 class RunningScale(NamedTuple):
-    """What is known of a feature: how many values, their mean, and the sum of the squares of their deviations."""
+    """The statistics of a feature: the number of values, their mean, and the sum of squared deviations."""
 
     values: int
     mean: float
     squares: float
 
 
-# Of a feature that was never seen nothing is known, and its deviation is none.
+# The statistics of a feature not seen in training; it has no deviation.
 NOTHING = (0, 0.0, 0.0, -1.0)
 
 
 class RunningScales:
     """The scales of features by name.
 
-    Texts, which are one-hot features, and booleans stay as they are. A feature that is left out stays out: it is
-    neither counted nor learned. A number that has had one value so far is 1, 0 or -1, by its sign.
+    Strings, which are one-hot features, and booleans are not scaled. A feature that an example omits is not counted for
+    it. A number that has had only one value so far is replaced by its sign: 1, 0 or -1.
 
     >>> scales = RunningScales()
     >>> [scales.learn({"year": year}) for year in (1990, 2000)]
@@ -119,18 +118,18 @@ class RunningScales:
     """
 
     def __init__(self, scales: Iterable[tuple[Hashable, RunningScale]] = ()) -> None:
-        # Behind every scale stands the deviation that follows from it, so that a prediction takes no root.
+        # Every scale is followed by its deviation, so that a prediction computes no square root.
         self._known: dict[Any, tuple[int, float, float, float]] = {
             name: (*scale, _deviation(scale.values, scale.squares)) for name, scale in scales
         }
 
     @property
     def by_name(self) -> dict[Any, RunningScale]:
-        """The scales so far."""
+        """Return the scales so far."""
         return {name: RunningScale(*known[:3]) for name, known in self._known.items()}
 
     def learn(self, example: Mapping[Any, Any]) -> dict[Any, Any]:
-        """The example as it is scaled now that it has been seen: one loop, because a stream spends its time here."""
+        """Update the scales with an example, and scale it: in one loop, because a stream spends its time here."""
         known, point = self._known, {}
         for name, value in example.items():
             if type(value) is bool or type(name) is OneHot:
@@ -152,7 +151,7 @@ class RunningScales:
         return point
 
     def scaled(self, example: Mapping[Any, Any]) -> dict[Any, Any]:
-        """The example in the scales so far; a number that has none yet stays as it is."""
+        """Scale an example by the scales so far; a number without a scale is not changed."""
         known, point = self._known.get, {}
         for name, value in example.items():
             _, mean, _, deviation = known(name, NOTHING)
@@ -167,5 +166,5 @@ class RunningScales:
 
 
 def _deviation(values: int, squares: float) -> float:
-    """The standard deviation; 0 if there was one value so far."""
+    """Return the standard deviation; 0 if there was only one value so far."""
     return sqrt(squares / values or SMALLEST) if squares else 0.0

@@ -33,7 +33,7 @@ UNITS = {"day": "timestamp[us]", "time": "time64[us]", "duration": "duration[us]
 
 @dataclass
 class Moments(Gathered):
-    """The mean of numbers, the sum of their squared distances from it, and what else decides about their scale."""
+    """The mean of numbers, the sum of their squared deviations, and the other statistics that decide their scale."""
 
     count: int = 0
     mean: float = 0.0
@@ -58,7 +58,7 @@ class Moments(Gathered):
             return
         self.smallest = min(self.smallest, float(x.min()))
         self.largest = max(self.largest, float(x.max()))
-        self.filled += int(np.count_nonzero(x != 0))  # booleans are counted several at a time
+        self.filled += int(np.count_nonzero(x != 0))  # booleans are the fastest to count
         self.whole = self.whole and bool((x == np.rint(x)).all())
         self._run_on(x)
 
@@ -69,7 +69,7 @@ class Moments(Gathered):
         self.waiting = x[whole:]
 
     def join(self, other: "Runs") -> None:
-        """Go on with values that were added up elsewhere: to the bits of adding all of them here."""
+        """Append values that were added up elsewhere: bit for bit the same as adding all of them here."""
         self.smallest, self.largest = min(self.smallest, other.smallest), max(self.largest, other.largest)
         self.filled += other.filled
         self.whole = self.whole and other.whole
@@ -79,7 +79,7 @@ class Moments(Gathered):
         self._run_on(other.waiting)
 
     def close(self) -> None:
-        """Count what is waiting for a run to be complete."""
+        """Add the values of the last, incomplete run."""
         if len(self.waiting):
             self._merge(self.waiting.reshape(1, -1))
             self.waiting = self.waiting[:0]
@@ -97,9 +97,9 @@ class Moments(Gathered):
 
 @dataclass
 class Runs(Moments):
-    """Values before which `offset` others come, which are added up elsewhere: the runs are kept for `Moments.join`.
+    """Values preceded by `offset` others, which are added up elsewhere: the runs are kept for `Moments.join`.
 
-    The first values complete a run that began among the others, and the last ones begin a run.
+    The first values complete a run that started in the others, and the last ones start a run.
     """
 
     offset: int = 0
@@ -119,7 +119,7 @@ class Runs(Moments):
             self.runs.append((means, squares))
 
     def close(self) -> None:
-        """What is waiting stays so. The runs become two arrays: thousands of short ones would take long to send."""
+        """Keep the incomplete run. The runs become two arrays: thousands of short ones would take long to send."""
         self.waiting = self.waiting.copy()
         if self.runs:
             means, squares = zip(*self.runs, strict=True)
@@ -127,7 +127,7 @@ class Runs(Moments):
 
 
 def statistics_of(columns: Sequence[Moments]) -> ColumnStatistics:
-    """The statistics of columns of a table, of which no value is missing."""
+    """Return the statistics of columns of a table without missing values."""
 
     def by_column(name: str) -> NDArray[Any]:
         return np.array([getattr(column, name) for column in columns])
@@ -138,15 +138,15 @@ def statistics_of(columns: Sequence[Moments]) -> ColumnStatistics:
 
 @dataclass(frozen=True)
 class Numeric(ColumnKind):
-    """A number x becomes (x - mean) / deviation. Not centred means mean 0; a constant has the deviation 1 here.
+    """A number x becomes (x - mean) / deviation. If not centred, mean is 0; for a constant, deviation is 1.
 
-    If no value was missing in training, one that is missing later is `typical`: the average of the feature. Else it is
-    0, and another feature marks it.
+    If no value was missing in training, one that is missing later is `typical`: the average of the feature. Otherwise
+    it is 0, and another feature marks it.
     """
 
     kind: ClassVar[str] = "numeric"
     is_number: ClassVar[bool] = True
-    per: ClassVar[str] = ""  # what is said behind a deviation
+    per: ClassVar[str] = ""  # the unit shown after a deviation
 
     mean: float
     deviation: float
@@ -172,7 +172,7 @@ class Numeric(ColumnKind):
         constant = moments.smallest == moments.largest
         deviation = 0.0 if constant else math.sqrt(moments.squares / moments.count)
         centred = dense or 2 * moments.filled >= moments.count
-        mean = moments.smallest + 0.0 if constant else moments.mean  # not -0.0, which is as good as 0.0
+        mean = moments.smallest + 0.0 if constant else moments.mean  # 0.0 instead of -0.0
         if centred or column.missing:
             return cls(mean if centred else 0.0, deviation or 1.0, column.missing > 0)
         return cls(0.0, deviation or 1.0, typical=mean / (deviation or 1.0))
@@ -193,7 +193,7 @@ class Numeric(ColumnKind):
         return column if number == 0 else missing_name(column)
 
     def scaled(self, cells: Cells) -> tuple[NDArray[np.float64], NDArray[Any]]:
-        """The value of every row, and the rows where it is missing."""
+        """Return the value of every row, and the rows where it is missing."""
         x = cells.numbers() - self.mean  # a copy, also if the mean is 0
         x /= self.deviation
         missing = np.flatnonzero(np.isnan(x)) if has_nan(x) else NO_ROWS
@@ -219,7 +219,7 @@ class Numeric(ColumnKind):
         return noted(f"{centred}, divided by {self.deviation:.6g}{self.per}", self)
 
     def _written(self, mean: float) -> str:
-        """The mean of the column, as it would be written there."""
+        """Return the mean of the column, written like its values."""
         return f"{mean:.6g}"
 
     def wrong(self) -> str | None:
@@ -228,10 +228,10 @@ class Numeric(ColumnKind):
 
 @dataclass(frozen=True)
 class Dated(Numeric):
-    """A date is the number of days since 1970-01-01, with the time of day as a fraction; then it is like any number.
+    """A date becomes the number of days since 1970-01-01, with the time of day as a fraction, scaled like numbers.
 
-    A time of day without a date, and a duration, are counted in days, too. `unit` is the type that holds them in any
-    precision and zone: timestamp[us], time64[us] or duration[us].
+    Times of day and durations are in days, too. `unit` is the type that holds them in any precision and zone:
+    timestamp[us], time64[us] or duration[us].
     """
 
     kind: ClassVar[str] = "date"
@@ -268,7 +268,7 @@ class Dated(Numeric):
         return super().scaled(cells)
 
     def _read(self, column: "pa.Array") -> "pa.Array":
-        """Dates from text; a time of day as one of the first day, because Arrow casts no text to times."""
+        """Parse dates from text; a time of day as one on the first day, because Arrow cannot cast text to times."""
         from pyarrow import compute
 
         if self.unit.startswith("duration"):

@@ -1,6 +1,6 @@
-"""Columns of numbers in standard deviations from their means: so that none dominates the others.
+"""Standardised columns of numbers, so that none dominates the others.
 
-The theorem speaks of points, and a learner that scales learns from the scaled ones: R and margins are theirs.
+The theorem applies to the points that are learned from: with scaling, R and margins are those of the scaled points.
 """
 
 from collections.abc import Sequence
@@ -16,32 +16,33 @@ from novikoff.options import Readout, Scale
 
 Floats = NDArray[np.float64]
 
-# Whether the numbers of a table are scaled: always, never, as these decide, or only beside words and missing values.
+# Whether the numbers of a table are scaled: always, never, depending on them, or only with words or missing values.
 TableScale = bool | Literal["auto", "mixed"]
 
-# Columns whose sizes differ by more than this are not comparable; nor is one that varies by less than this from 0 on.
+# Columns whose sizes differ by more than the first factor are not comparable; nor is one whose values differ by less
+# than the second.
 SIZES_APART = 10.0
 FACTOR_WITHIN = 2.0
 
-# Of fewer rows no scale can be learned. Of a column that is nearly always 0, no size.
+# From fewer rows no scale can be learned; nor the size of a column that is nearly always 0.
 FEWEST_ROWS = 10
 RARELY = 0.01
 
-# Squares of numbers with larger exponents could overflow or vanish when they are added.
+# Squares of numbers with larger exponents could overflow or underflow in a sum.
 FAR_FROM_ONE = 400
 
-# Rows of more features than this are sparse if less than one in so many entries is not 0.
+# Rows of more features than the first are sparse if less than one in `DENSE_SHARE` entries is nonzero.
 ALWAYS_DENSE, DENSE_SHARE = 64, 4
 
 # Values are added up in runs of this many, in blocks of any size: sums of floats depend on the order of additions, and
-# an encoding must not depend on how a file is read. So many numbers are looked at in a go.
+# an encoding must not depend on how a file is read.
 RUN = 4096
 LOOKED_AT = 1 << 18
 
 
 @dataclass(frozen=True, eq=False)
 class Scaling:
-    """What is subtracted from every column (nothing from sparse ones, which stay sparse) and by what it is divided.
+    """What is subtracted from every column (nothing from sparse ones, which stay sparse), and what it is divided by.
 
     >>> rows = as_rows([[1990.0, 0.0], [2000.0, 0.0]])
     >>> Scaling.of(rows).scaled(rows).as_array().round(6).tolist()
@@ -53,13 +54,13 @@ class Scaling:
 
     @classmethod
     def of(cls, rows: Rows) -> "Scaling":
-        """The means and the standard deviations of rows; a column of one value only is divided by 1."""
+        """Return the means and standard deviations of rows; a constant column is divided by 1."""
         check_finite(rows)
         if not rows.is_sparse:
             return cls._of_dense(rows.as_array())
         X: Any = rows.as_scipy().astype(np.float64)
         largest = np.asarray(abs(X).max(axis=0).todense()).ravel()
-        unit = np.where(largest > 0, largest, 1.0)  # in these units no square overflows
+        unit = np.where(largest > 0, largest, 1.0)  # divided by this, no square overflows
         X = (X / unit).tocsr()
         means = np.asarray(X.mean(axis=0)).ravel()
         squares = np.asarray(X.multiply(X).mean(axis=0)).ravel()
@@ -71,14 +72,14 @@ class Scaling:
         found = ColumnStatistics.of(X)
         _, exponents = np.frexp(np.maximum(abs(found.lowest), abs(found.highest)))
         unit = np.where(abs(exponents) < FAR_FROM_ONE, 1.0, np.ldexp(1.0, np.clip(-exponents, -1000, 1000)))
-        if (unit != 1.0).any():  # in these units no square overflows, and none vanishes
+        if (unit != 1.0).any():  # scaled by this, no square overflows or underflows
             found = ColumnStatistics.of(X * unit)
         constant, spread = found.lowest == found.highest, np.sqrt(found.squares / found.n_rows)
         means = np.where(constant, found.lowest + 0.0, found.means)
         return cls(means / unit, np.where(constant | (spread == 0), 1.0, spread / unit))
 
     def scaled(self, rows: Rows) -> Rows:
-        """The same rows in these scales."""
+        """Scale rows."""
         if rows.is_sparse:
             X = rows.as_scipy().astype(np.float64)
             X.data /= self.deviations[X.indices]
@@ -87,7 +88,7 @@ class Scaling:
         return as_rows((X if self.means is None else X - self.means) / self.deviations)
 
     def for_given(self, weights: Floats) -> Floats:
-        """Weights of scaled columns, the intercept last, as weights of the columns as they were given."""
+        """Convert weights of scaled columns, the intercept last, to weights of the original columns."""
         given = weights.copy()
         given[:, :-1] /= self.deviations
         if self.means is not None:
@@ -95,13 +96,13 @@ class Scaling:
         return given
 
     def to_dict(self) -> dict[str, Any]:
-        """The scales in what JSON knows."""
+        """Return the scales as JSON types."""
         means = None if self.means is None else self.means.tolist()
         return {"means": means, "deviations": self.deviations.tolist()}
 
     @classmethod
     def from_fields(cls, fields: Fields, width: int | None) -> "Scaling":
-        """The scales of so many columns that `to_dict` wrote."""
+        """Read the scales of `width` columns that `to_dict` wrote."""
         centred = fields.value("means") is not None
         means = np.array(fields.each("means", fields.as_number) if centred else (), dtype=np.float64)
         deviations = np.array(fields.each("deviations", fields.as_number), dtype=np.float64)
@@ -112,8 +113,8 @@ class Scaling:
 
 
 class ColumnStatistics(NamedTuple):
-    """What decides whether columns of numbers are comparable, column by column: the smallest and the largest number,
-    how many are not 0, the mean, the sum of squared distances from it, and whether all are whole."""
+    """The statistics that decide whether columns of numbers are comparable: for each, the smallest and the largest
+    number, how many are nonzero, the mean, the sum of squared deviations, and whether all are integers."""
 
     n_rows: int
     lowest: Floats
@@ -125,7 +126,7 @@ class ColumnStatistics(NamedTuple):
 
     @classmethod
     def of(cls, X: NDArray[Any]) -> "ColumnStatistics":
-        """Those of a dense array: to the bit those that a file of the same numbers has."""
+        """Return those of a dense array, bit for bit those of a file of the same numbers."""
         at_once = max(1, LOOKED_AT // RUN)
         parts = [cls._of_some(X[:, first : first + at_once]) for first in range(0, X.shape[1], at_once)]
         return cls(len(X), *(np.concatenate(column) for column in zip(*(part[1:] for part in parts), strict=True)))
@@ -144,7 +145,7 @@ class ColumnStatistics(NamedTuple):
         return cls(len(X), lowest, highest, filled, sums[1], sums[2], whole)
 
     def why_scale(self, names: Sequence[str] | None = None) -> str | None:
-        """Why these columns are to be scaled; see `why_scale`."""
+        """Return why these columns should be scaled; see `why_scale`."""
         if self.n_rows < FEWEST_ROWS or self._are_counts() or not np.isfinite([self.lowest, self.highest]).all():
             return None
         if is_mostly_zero(float(self.filled.sum()), self.n_rows, len(self.means)):
@@ -157,7 +158,7 @@ class ColumnStatistics(NamedTuple):
         if len(known):
             sizes = self._sizes()[known]
             large, small = known[sizes.argmax()], known[sizes.argmin()]
-            times = round(float(sizes.max()) / float(sizes.min()), 9)  # the order of sums is to decide nothing
+            times = round(float(sizes.max()) / float(sizes.min()), 9)  # so that the order of sums decides nothing
             if times > SIZES_APART:
                 often = f"{times:,.0f}" if times < 1e6 else f"{times:.1g}"
                 return f"{called(large)} is {often} times as large as {called(small)}"
@@ -170,7 +171,7 @@ class ColumnStatistics(NamedTuple):
         return None
 
     def _sizes(self) -> Floats:
-        """The root mean square of the numbers of each column that are not 0, in units in which no square overflows."""
+        """Return the root mean square of the nonzero numbers of each column, scaled so that no square overflows."""
         unit = np.maximum(abs(self.lowest), abs(self.highest))
         unit = np.where(unit > 0, unit, 1.0)
         with np.errstate(over="ignore", invalid="ignore"):
@@ -179,14 +180,14 @@ class ColumnStatistics(NamedTuple):
         return np.where(np.isfinite(sizes), sizes, unit)
 
     def _are_counts(self) -> bool:
-        """Whether all numbers are whole and not negative, and most are 0; columns of 0 and 1 are not asked."""
+        """Whether all numbers are nonnegative integers, and most are 0, columns of 0 and 1 aside."""
         asked = self.highest > 1
         mostly_0 = bool(asked.any()) and bool(self.filled[asked].sum() * 2 < self.n_rows * asked.sum())
         return mostly_0 and bool(self.whole.all()) and bool((self.lowest >= 0).all())
 
 
 def moments_of(runs: Floats) -> tuple[Floats, Floats]:
-    """The means of runs, one a row, and the sums of the squared distances from them."""
+    """Return the means of runs, one per row, and their sums of squared deviations."""
     with np.errstate(over="ignore", invalid="ignore"):
         means = runs.mean(axis=1)
         distances = runs - means[:, None]
@@ -194,30 +195,29 @@ def moments_of(runs: Floats) -> tuple[Floats, Floats]:
 
 
 def merged(count: int, mean: Any, squares: Any, more: Any, more_squares: Any, size: int) -> tuple[int, Any, Any]:
-    """Count, mean and squared distances with those of a run, as Chan, Golub and LeVeque merge them; of one column, or
-    of all columns at once."""
+    """Merge count, mean and squared deviations with those of a run (Chan, Golub and LeVeque), for one column or for all
+    columns at once."""
     total, step = count + size, more - mean
     return total, mean + step * size / total, squares + (more_squares + step * step * count * size / total)
 
 
 def is_mostly_zero(filled: float, n_rows: int, n_columns: int) -> bool:
-    """Whether rows of so many columns, with so many numbers that are not 0, are better sparse; they are not scaled."""
+    """Whether rows with this many columns and nonzero numbers are better stored sparse; they are not scaled."""
     return n_columns > ALWAYS_DENSE and filled * DENSE_SHARE < n_rows * n_columns
 
 
 def table_scale(scale: Scale, fit_intercept: bool, readout: Readout) -> TableScale:
-    """How a table is scaled. Where its numbers decide, a model without an intercept keeps them, because what is centred
-    is separated by other planes; and so does one whose last weights predict, which is the standard perceptron."""
+    """Return how a table is scaled. With "auto", a table of numbers is not scaled for a model without an intercept, as
+    centring changes which hyperplanes separate; nor for the standard perceptron, which predicts by its last weights."""
     return "mixed" if scale == "auto" and (not fit_intercept or readout == "last") else scale
 
 
 def why_scale(rows: Rows, names: Sequence[str] | None = None) -> str | None:
-    """Why columns of a dense matrix are to be scaled, in words; None if they are to stay as they are.
+    """Return why columns of a dense matrix should be scaled, in words; None if they should not.
 
-    They are scaled if the numbers of one column, zeros excepted, are more than 10 times as large as those
-    of another (root mean squares), or if the numbers of a column are within a factor of 2 of each other. So what has
-    one scale stays: flags, points around 0, pixels; and counts, which are mostly 0, sparse rows, and fewer than 10 rows
-    do.
+    They are scaled if the numbers of one column, zeros excepted, are more than 10 times as large as those of another
+    (root mean squares), or if the numbers of a column are within a factor of 2 of each other. So columns on one scale
+    are not: flags, points around 0, pixels; nor are counts, which are mostly 0, sparse rows, and fewer than 10 rows.
 
     >>> why_scale(as_rows([[1990.0 + i, i % 3] for i in range(12)]), ["year", "doors"])
     "'year' is 1,262 times as large as 'doors'"

@@ -3,13 +3,13 @@
 A template is a conjunction of parts, joined by `|`. A part is a column and an offset, `w[-1]`: the value that column w
 has one token before. Functions of a value may be wrapped around it: `suffix2(w[0])`, `shape(w[0])`,
 `prefix3(lower(w[0]))`. The feature of a token is the template and the values found there: `w[-1]|w[0]=the|cat`. Before
-the first token lie the values `_B-1`, `_B-2`, ..., behind the last one `_B+1`, `_B+2`, ...
+the first token are the values `_B-1`, `_B-2`, ..., after the last one `_B+1`, `_B+2`, ...
 
 The work is done column by column. Values become integers once, functions are applied to the values of a vocabulary and
-not to tokens, a conjunction is one integer key a token, and keys become features by counting or sorting them. Features
-are numbered template by template, the most frequent first, so that what is used together lies together.
+not to tokens, a conjunction is one integer key per token, and keys are mapped to features by counting or sorting them.
+Features are numbered template by template, the most frequent first, for memory locality.
 
-Templates come from the caller, from files, our own or those of CRF++, or else from the columns that there are.
+Templates are given by the caller, read from a file in our format or that of CRF++, or derived from the columns.
 """
 
 import os
@@ -36,12 +36,12 @@ Source = tuple[str, tuple[str, ...]]  # a column and functions of its values
 
 
 def lower(word: str) -> str:
-    """The word in small letters."""
+    """Return the word in lower case."""
     return word.lower()
 
 
 def shape(word: str) -> str:
-    """Capitals as X, small letters as x, digits as d, everything else as it is, and each run of equals once.
+    """Replace capitals by X, small letters by x, digits by d, and collapse each run of equal characters.
 
     >>> shape("McDonald's"), shape("1,000.50"), shape("U.S.")
     ("XxXx'x", 'd,d.d', 'X.X.')
@@ -51,7 +51,7 @@ def shape(word: str) -> str:
 
 
 def word_function(name: str) -> Callable[[str], str] | None:
-    """A function of a word by its name: lower, shape, prefix1, prefix2, ..., suffix1, suffix2, ..."""
+    """Return a function of a word by its name: lower, shape, prefix1, prefix2, ..., suffix1, suffix2, ..."""
     cut = re.fullmatch(r"(prefix|suffix)([1-9]\d*)", name)
     if cut is None:
         return {"lower": lower, "shape": shape}.get(name)
@@ -61,7 +61,7 @@ def word_function(name: str) -> Callable[[str], str] | None:
 
 @dataclass(frozen=True)
 class TemplatePart:
-    """The value of a column at an offset, after some functions; the innermost comes first."""
+    """The value of a column at an offset, after applying functions; the innermost comes first."""
 
     column: str
     offset: int
@@ -75,14 +75,14 @@ class TemplatePart:
 
 @dataclass(frozen=True)
 class Template:
-    """A conjunction of parts, and how it was written."""
+    """A conjunction of parts, and its text."""
 
     text: str
     parts: tuple[TemplatePart, ...]
 
 
 def parse_template(text: str) -> Template:
-    """Read a template.
+    """Parse a template.
 
     >>> parse_template("p[-1]|suffix2(lower(w[0]))").parts[1]
     TemplatePart(column='w', offset=0, functions=('lower', 'suffix2'))
@@ -120,7 +120,7 @@ class Lookup:
 
     @classmethod
     def count(cls, keys: NDArray[np.int64], n_keys: int, min_count: int = 1) -> "Lookup":
-        """Number the keys that occur at least so often."""
+        """Number the keys that occur at least `min_count` times."""
         keys = keys[keys != ABSENT]
         if n_keys <= TABLE:
             counts = np.bincount(keys, minlength=n_keys)
@@ -135,23 +135,23 @@ class Lookup:
 
     @classmethod
     def learn(cls, keys: NDArray[np.int64], n_keys: int, min_count: int = 1) -> tuple["Lookup", NDArray[np.int32]]:
-        """Number the keys that occur at least so often, and give the number of every key, or `ABSENT`."""
+        """Number the keys that occur at least `min_count` times, and return the number of every key, or `ABSENT`."""
         lookup = cls.count(keys, n_keys, min_count)
         return lookup, lookup.find(keys, n_keys)
 
     def find(self, keys: NDArray[np.int64], n_keys: int) -> NDArray[np.int32]:
-        """The number of every key, or `ABSENT`."""
+        """Return the number of every key, or `ABSENT`."""
         if not len(self.keys):
             return np.full(len(keys), ABSENT, dtype=np.int32)
         if n_keys <= TABLE:
-            table = np.full(n_keys + 1, ABSENT, dtype=np.int32)  # the last entry answers for keys that are absent
+            table = np.full(n_keys + 1, ABSENT, dtype=np.int32)  # the last entry is that of absent keys
             table[self.keys] = self.numbers
             return table[keys]
         places = np.searchsorted(self.keys, keys).clip(max=len(self.keys) - 1)
         return np.where(self.keys[places] == keys, self.numbers[places], np.int32(ABSENT))
 
     def keep(self, wanted: NDArray[np.bool_]) -> "Lookup":
-        """Only the numbers that are wanted, numbered again without gaps."""
+        """Keep only the wanted numbers, renumbered without gaps."""
         renumbered = np.cumsum(wanted, dtype=np.int32) - np.int32(1)
         stay = wanted[self.numbers]
         return Lookup(self.keys[stay], renumbered[self.numbers[stay]])
@@ -159,7 +159,7 @@ class Lookup:
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """The values of a column, numbered; the numbers behind them are the places outside a sequence."""
+    """The values of a column, numbered; the numbers after them are the places outside a sequence."""
 
     numbers: dict[str, int]
     reach: int
@@ -169,7 +169,7 @@ class Vocabulary:
         return len(self.numbers) + 2 * self.reach
 
     def shifted(self, values: NDArray[np.int64], starts: NDArray[np.int64], offset: int) -> NDArray[np.int64]:
-        """For every token the number that stands `offset` tokens further, or that of a place outside."""
+        """Return for every token the number `offset` tokens later, or that of a place outside the sequence."""
         if offset == 0 or not len(values):
             return values
         result = np.empty_like(values)
@@ -194,7 +194,7 @@ class Vocabulary:
 
 @dataclass(frozen=True)
 class TemplateIndex:
-    """Templates with the features that were seen: what turns tokens into rows.
+    """Templates with the features seen in training, to encode tokens as rows.
 
     `stages[k]` are the look-ups of template k: those that shorten keys too long for 64 bits, then the one that numbers
     its features.
@@ -207,14 +207,14 @@ class TemplateIndex:
 
     @classmethod
     def learn(cls, texts: Sequence[str], columns: TokenColumns, min_count: int = 1) -> tuple["TemplateIndex", Tokens]:
-        """See which features there are, and give the tokens in these features."""
+        """Learn the features, and return the tokens encoded by them."""
         templates = tuple(map(parse_template, texts))
         nothing = Lookup(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int32))
         return cls(templates, {}, tuple((nothing,) for _ in templates)).grow(columns, min_count)[:2]
 
     def grow(self, columns: TokenColumns, min_count: int = 1) -> tuple["TemplateIndex", Tokens, NDArray[np.int64]]:
-        """The features that are known and those that new tokens have, the tokens in them, and the new number of every
-        feature that was known. These count as often as is asked for."""
+        """Return the features already known with those of new tokens, the tokens encoded by them, and the new number of
+        every known feature. Known features always count as frequent enough."""
         vocabularies, numbers = _learn_vocabularies(self.templates, columns, self.vocabularies)
         tokens = _NumberedTokens(vocabularies, numbers, columns.starts)
         stages, found, known = [], [], []
@@ -233,7 +233,7 @@ class TemplateIndex:
 
     @property
     def needed(self) -> tuple[str, ...]:
-        """The columns that the templates name."""
+        """The columns used by the templates."""
         return needed_columns(self.templates)
 
     @property
@@ -246,7 +246,7 @@ class TemplateIndex:
         return sum(self.counts)
 
     def encode(self, columns: TokenColumns) -> Tokens:
-        """Tokens as rows; features never seen are left out."""
+        """Encode tokens as rows; features not seen in training are omitted."""
         numbers = {}
         distinct = {name: _distinct(columns.values[name]) for name in self.needed}
         for source, vocabulary in self.vocabularies.items():
@@ -276,14 +276,14 @@ class TemplateIndex:
         return Tokens(as_rows(csr_array((ones, indices, pointers), shape=(n_tokens, offset))), starts)
 
     def names(self) -> list[str]:
-        """Every feature, written out."""
+        """Return the names of all features."""
         if not self._names and self.n_columns:
             for template, lookups in zip(self.templates, self.stages, strict=True):
                 self._names.extend(_written_out(template, self.vocabularies, lookups))
         return self._names
 
     def keep(self, wanted: NDArray[np.bool_]) -> "TemplateIndex":
-        """The same templates with some of their features, numbered without gaps."""
+        """Return the same templates with only the wanted features, renumbered without gaps."""
         edges = np.concatenate([[0], np.cumsum(self.counts)])
         kept = []
         for number, lookups in enumerate(self.stages):
@@ -292,12 +292,12 @@ class TemplateIndex:
 
 
 def needed_columns(templates: Sequence[Template]) -> tuple[str, ...]:
-    """The columns that templates name."""
+    """Return the columns used by templates."""
     return tuple(dict.fromkeys(part.column for template in templates for part in template.parts))
 
 
 def _distinct(values: Sequence[str]) -> tuple[list[str], NDArray[np.int64]]:
-    """The values that occur, and for every token which of them."""
+    """Return the distinct values, and for every token the index of its value."""
     numbers = {value: number for number, value in enumerate(dict.fromkeys(values))}
     return list(numbers), np.fromiter(map(numbers.__getitem__, values), dtype=np.int64, count=len(values))
 
@@ -313,7 +313,7 @@ def _apply(functions: tuple[str, ...], values: list[str]) -> list[str]:
 def _learn_vocabularies(
     templates: Sequence[Template], columns: TokenColumns, known: Mapping[Source, Vocabulary]
 ) -> tuple[dict[Source, Vocabulary], dict[Source, NDArray[np.int64]]]:
-    """The vocabulary of every column under every chain of functions, what is known first, and the tokens' numbers."""
+    """Return the vocabulary of every column under every chain of functions, known values first, and tokens' numbers."""
     distinct = {name: _distinct(columns.values[name]) for name in needed_columns(templates)}
     vocabularies, numbers = {}, {}
     parts = [part for template in templates for part in template.parts]
@@ -333,11 +333,11 @@ def _learn_vocabularies(
 def _renumbered(
     template: Template, index: TemplateIndex, grown: Mapping[Source, Vocabulary], lookups: tuple[Lookup, ...]
 ) -> list[NDArray[np.int64]]:
-    """The values of every part in the features of a template, as vocabularies that have grown number them."""
+    """Return the values of every part in the features of a template, numbered by the extended vocabularies."""
     if not len(lookups[-1].keys):
         return [np.zeros(0, dtype=np.int64) for _ in template.parts]
     apart = _taken_apart(template, index.vocabularies, lookups)
-    return [  # the places outside a sequence come behind all values
+    return [  # the places outside a sequence come after all values
         np.where(values < len(old.numbers), values, values + len(grown[part.source].numbers) - len(old.numbers))
         for part, values in zip(template.parts, apart, strict=True)
         for old in (index.vocabularies[part.source],)
@@ -346,7 +346,7 @@ def _renumbered(
 
 @dataclass(frozen=True)
 class _NumberedTokens:
-    """Tokens whose values are numbers of vocabularies."""
+    """Tokens whose values are numbered by vocabularies."""
 
     vocabularies: dict[Source, Vocabulary]
     numbers: dict[Source, NDArray[np.int64]]
@@ -355,9 +355,9 @@ class _NumberedTokens:
     def learn_keys(
         self, template: Template, known: Sequence[NDArray[np.int64]]
     ) -> tuple[NDArray[np.int64], int, list[Lookup]]:
-        """The key of every token, how many keys there can be, and the look-ups that were needed to keep them short.
+        """Return the key of every token, the number of possible keys, and the look-ups needed to keep them short.
 
-        Before the tokens come features that are known, by the values of their parts.
+        Known features precede the tokens, as values of their parts.
         """
         lookups: list[Lookup] = []
         while True:
@@ -369,7 +369,7 @@ class _NumberedTokens:
     def keys(
         self, template: Template, lookups: Sequence[Lookup], known: Sequence[NDArray[np.int64]] = ()
     ) -> tuple[NDArray[np.int64], int, bool]:
-        """Keys of as many parts as fit into 64 bits with the look-ups at hand, and whether that was all of them."""
+        """Return keys of as many parts as fit into 64 bits with the given look-ups, and whether these are all parts."""
         before = len(known[0]) if known else 0
         keys, n_keys = np.zeros(before + int(self.starts[-1]), dtype=np.int64), 1
         absent = np.zeros(len(keys), dtype=bool)
@@ -395,7 +395,7 @@ class _NumberedTokens:
 def _taken_apart(
     template: Template, vocabularies: Mapping[Source, Vocabulary], lookups: tuple[Lookup, ...]
 ) -> list[NDArray[np.int64]]:
-    """The values of every part in a template's features, by number: keys taken apart, the last part first."""
+    """Decompose the keys of a template's features into the values of their parts, the last part first."""
     last = lookups[-1]
     keys = np.empty(len(last.keys), dtype=np.int64)
     keys[last.numbers] = last.keys
@@ -419,7 +419,7 @@ def _taken_apart(
 
 
 def _written_out(template: Template, vocabularies: dict[Source, Vocabulary], lookups: tuple[Lookup, ...]) -> list[str]:
-    """The names of a template's features, by number."""
+    """Return the names of a template's features, by number."""
     columns = []
     for part, values in zip(template.parts, _taken_apart(template, vocabularies, lookups), strict=True):
         names = vocabularies[part.source].names()
@@ -436,16 +436,16 @@ OF_TAGS = (
 )
 OF_OTHERS = ("{0}[-1]", "{0}[0]", "{0}[1]")
 
-# A line of CRF++: U or B, a name, and perhaps a colon with what it looks at.
+# A line of CRF++: U or B, a name, and perhaps a colon with a template.
 CRFPP = re.compile(r"[UB]\w*(:.*)?")
 LOOK = re.compile(r"%x\[\s*([+-]?\d+)\s*,\s*(\d+)\s*\]")
 
 
 def default_templates(columns: Sequence[str]) -> list[str]:
-    """Templates by the columns: the first is taken for words, the second for tags.
+    """Return default templates: the first column is taken for words, the second for tags.
 
-    Of words there are neighbours, pairs, affixes and shapes, of tags neighbours, pairs and triples, of further columns
-    neighbours.
+    For words, they are neighbours, pairs, affixes and shapes; for tags, neighbours, pairs and triples; for other
+    columns, neighbours.
 
     >>> templates = default_templates(("word", "pos", "lemma"))
     >>> len(templates), templates[2], templates[7], templates[12], templates[-1]
@@ -461,8 +461,8 @@ def default_templates(columns: Sequence[str]) -> list[str]:
 
 
 def read_templates(path: str | os.PathLike[str], columns: Sequence[str] = ()) -> list[str]:
-    """The templates in a file, one a line, as we write them or as CRF++ does, whose columns have numbers: `columns` are
-    their names. Empty lines and lines that begin with # are left out."""
+    """Read templates from a file, one per line, in our format or that of CRF++, whose numbered columns get the names
+    `columns`. Empty lines and lines that begin with # are skipped."""
     templates = translated(Path(path).read_text(encoding="utf-8").splitlines(), columns)
     if not templates:
         raise ValueError(f"{path} has no templates; write one per line, such as word[0] or pos[-1]|pos[0]")
@@ -470,8 +470,8 @@ def read_templates(path: str | os.PathLike[str], columns: Sequence[str] = ()) ->
 
 
 def translated(lines: Sequence[str], columns: Sequence[str]) -> list[str]:
-    """Templates in our own words. Lines of CRF++ name columns by number; `B` says that a label depends on the one
-    before it, which it always does here.
+    """Translate templates to our format. Lines of CRF++ give columns by number; `B` makes a label depend on the one
+    before it, which is always the case here.
 
     >>> translated(["# words", "U00:%x[-1,0]/%x[0,0]", "U01:%x[0,1]", "B", "suffix2(w[0])"], ("w", "p"))
     ['w[-1]|w[0]', 'p[0]', 'suffix2(w[0])']

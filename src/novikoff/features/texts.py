@@ -1,4 +1,4 @@
-"""Texts: their words, the buckets into which these fall, and the kind of column that texts are."""
+"""Texts: their words, hashed into buckets, and the kind of column for texts."""
 
 import math
 from collections.abc import Sequence
@@ -38,18 +38,18 @@ Numbers = NDArray[np.int32]
 
 ASCII = 128
 
-# An array of so many places is made for the words of a column.
+# A column of texts has an array with a place for every bucket.
 MOST_BUCKETS = 1 << 26
 
-# Texts whose features are known are looked through in pieces of so many bytes, whose words stay in the cache.
+# Texts whose features are known are encoded in pieces of this many bytes, whose words stay in the cache.
 PIECE_BYTES = 1 << 18
 
 
 def words_and_pairs(column: "pa.Array", n_buckets: int) -> FoundWords:
-    """Every occurrence of a word, or of a pair of neighbouring words, in a column of texts, with its row and bucket.
+    """Find all occurrences of words, and of pairs of adjacent words, in a column of texts, with row and bucket.
 
     A word is a run of letters, marks and digits, in lower case; a pair is two of them with a space between. The bucket
-    follows from the CRC-32 of its UTF-8, which is the same on every machine and in every year.
+    depends on the CRC-32 of its UTF-8, which is the same on every machine and in every version.
 
     >>> import pyarrow as pa
     >>> rows, buckets, keys, starts, stops, clean = words_and_pairs(pa.array(["A fast car!", None, "Fast, fast"]), 1000)
@@ -60,7 +60,7 @@ def words_and_pairs(column: "pa.Array", n_buckets: int) -> FoundWords:
 
 
 def _words(text: NDArray[np.uint8], ends: NDArray[np.int32], n_buckets: int) -> FoundWords:
-    """Every occurrence of a word or a pair in texts, of which the i-th is text[ends[i]:ends[i + 1]]."""
+    """Find all occurrences of words and pairs in texts, of which the i-th is text[ends[i]:ends[i + 1]]."""
     found = room_for_words(int(ends[-1]) - int(ends[0]), len(ends) - 1)
     count = find_words(text, ends, n_buckets, found)
     rows, buckets, keys, starts, stops, clean = found
@@ -68,7 +68,7 @@ def _words(text: NDArray[np.uint8], ends: NDArray[np.int32], n_buckets: int) -> 
 
 
 def _letters(column: "pa.Array") -> tuple[NDArray[np.uint8], NDArray[np.int32]]:
-    """The bytes of all texts, with all words that are not ASCII in lower case; and where texts end."""
+    """Return the bytes of all texts, in lower case if they are not all ASCII, and where texts end."""
     from pyarrow import compute
 
     column = column.fill_null("") if column.null_count else column
@@ -79,7 +79,7 @@ def _letters(column: "pa.Array") -> tuple[NDArray[np.uint8], NDArray[np.int32]]:
 
 
 def keys_of(words: Sequence[str]) -> NDArray[np.int64]:
-    """What words are known by: their CRC-32, and whether they are pairs.
+    """Return the keys of words: their CRC-32, and whether they are pairs.
 
     >>> [(key % PAIRS, key >= PAIRS) for key in keys_of(["a", "a b"]).tolist()]
     [(3904355907, False), (2154585299, True)]
@@ -88,8 +88,8 @@ def keys_of(words: Sequence[str]) -> NDArray[np.int64]:
 
 
 def features_by_row(column: "pa.Array", n_buckets: int, known: Features) -> tuple[Numbers, Numbers, Numbers, int]:
-    """The rows and features of the words of texts, each pair once and in order, and how many times it occurs; and how
-    many words have none."""
+    """Return the rows and features of the words of texts, each combination once and in order, with its number of
+    occurrences; and how many words have no feature."""
     text, ends = _letters(column)
     cuts = np.arange(int(ends[0]), int(ends[-1]), PIECE_BYTES)
     firsts = np.unique([*np.searchsorted(ends[:-1], cuts), len(column)]).tolist()
@@ -106,16 +106,16 @@ def features_by_row(column: "pa.Array", n_buckets: int, known: Features) -> tupl
 
 
 class KeptWords(NamedTuple):
-    """Words by ascending buckets, those of a bucket in the order in which they came, and how many texts have each."""
+    """Words by ascending buckets, those of a bucket in order of occurrence, and how many texts have each."""
 
     buckets: NDArray[np.int64]
     words: list[str]
     rows: NDArray[np.int64]
 
     def joined(self, other: "KeptWords") -> "KeptWords":
-        """These of some texts, and then those of others: of every bucket the first, words before pairs.
+        """Merge those of some texts with those of later texts: keep the first of every bucket, words before pairs.
 
-        What others did not keep of a bucket, they did not count, either.
+        Words that later texts did not keep, they did not count, either.
         """
         parts = (self, other)
         buckets, rows = (np.concatenate([part[field] for part in parts]) for field in (0, 2))
@@ -132,7 +132,7 @@ class KeptWords(NamedTuple):
 
 
 def _bytes(column: "pa.Array") -> tuple[NDArray[np.uint8], NDArray[np.int32]]:
-    """The bytes of all texts, and where each begins and ends."""
+    """Return the bytes of all texts, and where each begins and ends."""
     _, ends, text = column.buffers()
     if not len(column) or text is None:
         return np.empty(0, dtype=np.uint8), np.zeros(len(column) + 1, dtype=np.int32)
@@ -141,7 +141,7 @@ def _bytes(column: "pa.Array") -> tuple[NDArray[np.uint8], NDArray[np.int32]]:
 
 
 class TextVocabulary(Gathered):
-    """The words of a column of texts by the buckets into which they fall: of each the first few, words before pairs.
+    """The words of a column of texts by bucket: the first few of each, words before pairs.
 
     When all texts were added, `kept` has the words.
 
@@ -165,7 +165,7 @@ class TextVocabulary(Gathered):
         return int(column.null_count)
 
     def add_texts(self, column: "pa.Array") -> None:
-        """Let the words of some texts in, and count the pairs of a text and a word that was kept."""
+        """Add the words of some texts, and count the pairs of a text and a kept word."""
         found = words_and_pairs(column, self.n_buckets)
         self._make_room(len(found.rows), 3 * len(found.clean))
         counts = keep_words(found, 0, self._rows, self._found, self._n_slots, self._filled)
@@ -174,7 +174,7 @@ class TextVocabulary(Gathered):
         self._rows += len(column)
 
     def words(self) -> KeptWords:
-        """The words that were kept."""
+        """Return the kept words."""
         import pyarrow as pa
 
         found = self._found
@@ -185,7 +185,7 @@ class TextVocabulary(Gathered):
         copy_words(found, order, text)
         ends = np.concatenate([[0], np.cumsum(sizes[there])]).astype(np.int64)
         strings = pa.LargeStringArray.from_buffers(len(ends) - 1, pa.py_buffer(ends), pa.py_buffer(text))
-        words = strings.to_numpy(zero_copy_only=False).tolist()  # quicker than to_pylist, which wraps every word
+        words = strings.to_numpy(zero_copy_only=False).tolist()  # faster than to_pylist, which wraps every word
         rows = found.lines[order, WORDS_KEPT : 2 * WORDS_KEPT][there] // ONE_ROW
         return KeptWords(np.repeat(found.buckets[order], np.count_nonzero(there, axis=1)), words, rows)
 
@@ -202,7 +202,7 @@ class TextVocabulary(Gathered):
         return self.occurrences + missing
 
     def _make_room(self, n_slots: int, n_bytes: int) -> None:
-        """Room for so many more buckets, and for so many more bytes."""
+        """Make room for this many more buckets and bytes."""
         kept = self._found
         if (needed := min(self._n_slots + n_slots, self.n_buckets)) > len(kept.buckets):
             more = _room(kept.slots, min(2 * needed, self.n_buckets), kept.arena)
@@ -219,7 +219,7 @@ class TextVocabulary(Gathered):
 
 
 def _room(slots: NDArray[np.int32], count: int, arena: NDArray[np.uint8]) -> Kept:
-    """Room for so many slots."""
+    """Return room for this many slots."""
     sizes = (count, LINE), (count, WORDS_KEPT), (count, WORDS_KEPT)
     lines, starts, lengths = (np.zeros(size, dtype=np.int64) for size in sizes)
     return Kept(slots, np.zeros(count, dtype=np.int64), lines, starts, lengths, arena)
@@ -227,11 +227,11 @@ def _room(slots: NDArray[np.int32], count: int, arena: NDArray[np.uint8]) -> Kep
 
 @dataclass(frozen=True)
 class Text(ColumnKind):
-    """A text becomes a 1 in the feature of each word, and of each pair of neighbouring words, that it contains.
+    """A text has a 1 in the feature of each word, and of each pair of adjacent words, that it contains.
 
-    `words` are those that have a feature, by their buckets, into which their CRC-32 puts them. A bucket has a few, so
-    that their number is bounded; all others count for nothing. If there are `weights`, these stand in the place of the
-    1, times 1 + 1/2 + ... + 1/m where a word stands m times, and every text is divided by its length.
+    `words` are those that have a feature, by bucket of their CRC-32. A bucket has a few, so that their number is
+    bounded; all others are ignored. If there are `weights`, a word that occurs m times has its weight times
+    1 + 1/2 + ... + 1/m instead of 1, and every text is divided by its length.
     """
 
     kind: ClassVar[str] = "text"
@@ -252,7 +252,7 @@ class Text(ColumnKind):
         assert isinstance(column.found, TextVocabulary)
         found, n_texts = column.found.kept, column.rows - column.missing
         assert found is not None
-        # What words count, by how few texts have them, if asked.
+        # The inverse document frequencies of words, if requested.
         rarities = [
             1.0 + math.log((1 + n_texts) / (1 + with_it))
             for with_it in (found.rows.tolist() if column.asked == "tfidf" else ())
@@ -265,7 +265,7 @@ class Text(ColumnKind):
 
     @cached_property
     def features(self) -> Features:
-        """The features of every bucket."""
+        """Return the features of every bucket."""
         keys = keys_of(self.words)
         buckets = keys % PAIRS % self.n_buckets
         return Features(np.searchsorted(buckets, np.arange(self.n_buckets + 1)).astype(np.int32), keys)
@@ -288,7 +288,7 @@ class Text(ColumnKind):
         return ColumnEntries(rows, features, values, unseen, 0 if self.has_missing else len(missing))
 
     def _values(self, rows: Numbers, features: Numbers, times: Numbers) -> NDArray[np.float64]:
-        """The value of every feature in its row."""
+        """Return the value of every feature in its row."""
         if not self.weights:
             return np.ones(len(rows))
         shares = np.cumsum(1.0 / np.arange(1, times.max(initial=0) + 1))  # about 1 + log(times), on every machine alike
@@ -300,7 +300,7 @@ class Text(ColumnKind):
         return np.array(self.weights)
 
     def single_words(self) -> "Text":
-        """The same without pairs of words."""
+        """Return the same kind without pairs of words."""
         kept = [number for number, word in enumerate(self.words) if " " not in word]
         weights = tuple(self.weights[number] for number in kept) if self.weights else ()
         return replace(self, words=tuple(self.words[number] for number in kept), weights=weights)

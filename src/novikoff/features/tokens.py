@@ -1,10 +1,10 @@
 """Sequences of tokens: the tokens of all sequences one after another, and where each sequence begins.
 
-A token is described by named columns, by numbers, or, as CRFsuite takes them, by the attributes it has: lists of names,
-or mappings from name to value. A token that is a string has one attribute, the word itself. In a mapping, a string is
-part of the name (`{"w": "cat"}` is `w:cat`), a number or a boolean is the attribute's value, a mapping prefixes its own
-attributes (`{"prev": {"w": "the"}}` is `prev:w:the`), and a list or set of strings names one attribute each. So a token
-that was made for python-crfsuite or sklearn-crfsuite needs no change.
+A token is described by named columns, by numbers, or, as in CRFsuite, by its attributes: lists of names, or mappings
+from name to value. A token that is a string has one attribute, the word itself. In a mapping, a string is part of the
+name (`{"w": "cat"}` is `w:cat`), a number or a boolean is the attribute's value, a nested mapping adds a prefix
+(`{"prev": {"w": "the"}}` is `prev:w:the`), and each string of a list or set names one attribute. So tokens for
+python-crfsuite or sklearn-crfsuite need no change.
 """
 
 import math
@@ -54,13 +54,13 @@ class TokenColumns:
 
 
 def starts_of(sequences: Iterable[Sequence[Any]]) -> NDArray[np.int64]:
-    """Where each sequence begins, and where the last one ends."""
+    """Return where each sequence begins, and where the last one ends."""
     lengths = np.fromiter(map(len, sequences), dtype=np.int64)
     return np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(lengths)])
 
 
 def by_sequence(flat: Sequence[Any], starts: NDArray[np.int64]) -> list[list[Any]]:
-    """What belongs to the tokens, sequence by sequence.
+    """Split a flat list of values, one per token, by sequence.
 
     >>> by_sequence("abcde", np.array([0, 2, 2, 5]))
     [['a', 'b'], [], ['c', 'd', 'e']]
@@ -70,11 +70,11 @@ def by_sequence(flat: Sequence[Any], starts: NDArray[np.int64]) -> list[list[Any
 
 
 def as_sequences(X: Any, *, numbers: bool) -> Any:
-    """Sequences in the forms that learning and labelling know: `Sentences`, or a list of lists of tokens.
+    """Convert sequences to the forms for training and prediction: `Sentences`, or a list of lists of tokens.
 
-    Every way in comes through here. A token that is a string is one word. A string in the place of a sequence would be
-    read letter by letter, and is refused, like all else whose parts are no tokens. A table, or an array of words, is
-    the list of its rows; if `numbers` can be learned from, an array or a table of them stays an array.
+    All input passes here. A token that is a string is one word. A string in place of a sequence would be read letter by
+    letter, and is rejected, like anything else that does not consist of tokens. A table, or an array of words, is the
+    list of its rows; if `numbers` can be learned from, an array or a table of them stays an array.
     """
     if isinstance(X, Sentences):
         return X
@@ -102,15 +102,15 @@ def _as_sequence(sequence: Any, number: int, numbers: bool) -> Any:
 
 
 def is_mapping(token: Any) -> bool:
-    """Whether a token has its values by name, as a dictionary has, or a row of a table of pandas."""
+    """Whether a token has its values by name, like a dictionary, or a row of a pandas table."""
     return isinstance(token, Mapping) or (hasattr(token, "keys") and hasattr(token, "items"))
 
 
 def as_columns(sequences: Any, names: Sequence[str], needed: Iterable[str]) -> TokenColumns:
-    """Sequences of tokens, turned into columns.
+    """Convert sequences of tokens to columns.
 
-    A token is a mapping from column to value, a tuple or list whose places are `names`, or a string, which is the value
-    of the first or only column. Sentences that were read from a file are columns already.
+    A token is a mapping from column to value, a tuple or list in the order of `names`, or a string, which is the value
+    of the first or only column. Sentences read from a file are columns already.
     """
     needed = sorted(set(needed))
     if isinstance(sequences, Sentences):
@@ -130,7 +130,7 @@ def as_columns(sequences: Any, names: Sequence[str], needed: Iterable[str]) -> T
 def _column(
     name: str, place: int | None, tokens: list[Any], examples: Mapping[type, Any], starts: NDArray[np.int64]
 ) -> list[str]:
-    """The values of one column; what a token has of it depends on its type alone."""
+    """Return the values of one column; how to get it from a token depends only on the token's type."""
 
     def one_word(token: Any) -> Any:
         return (token,)[place]  # type: ignore[index]
@@ -155,7 +155,7 @@ def _column(
 
 
 def _places(names: Sequence[str], needed: Sequence[str], examples: Mapping[type, Any]) -> dict[str, int]:
-    """The place of every column in tokens that are tuples, or strings: these are the first or only one."""
+    """Return the position of every column in tokens that are tuples, or strings, which are the first or only column."""
     if not names and len(needed) == 1 and all(isinstance(e, str | bytes) or is_mapping(e) for e in examples.values()):
         return {needed[0]: 0}
     if not names:
@@ -170,13 +170,13 @@ def _places(names: Sequence[str], needed: Sequence[str], examples: Mapping[type,
 
 
 def _place(number: int, starts: NDArray[np.int64]) -> str:
-    """Which token of which sequence the token with this number is."""
+    """Describe the place of the token with this number: which token of which sequence."""
     sequence = int(np.searchsorted(starts, number, side="right")) - 1
     return f"token {number - int(starts[sequence])} of sequence {sequence}"
 
 
 def are_numeric(sequences: Any) -> bool:
-    """Whether the sequences are arrays of numbers, one row a token."""
+    """Whether the sequences are arrays of numbers, one row per token."""
     if isinstance(sequences, Sentences):
         return False
     return getattr(next((sequence for sequence in sequences if _n_rows(sequence)), None), "ndim", 1) == 2
@@ -187,7 +187,7 @@ def _n_rows(sequence: Any) -> int:
 
 
 def stacked(sequences: Sequence[Any]) -> Tokens:
-    """Arrays of numbers, one a sequence, put under each other."""
+    """Stack arrays of numbers, one per sequence."""
     wide = [sequence for sequence in sequences if getattr(sequence, "ndim", 1) == 2]
     widths = {sequence.shape[1] for sequence in wide}
     if len(widths) > 1:
@@ -200,7 +200,7 @@ def stacked(sequences: Sequence[Any]) -> Tokens:
     if any(hasattr(sequence, "tocsr") for sequence in wide):
         from scipy.sparse import csr_array, vstack
 
-        # Compressed rows are stacked as they are; others would have repeated entries added up on the way.
+        # CSR rows are stacked as they are; other formats would sum duplicate entries in the conversion.
         rows = as_rows(vstack([as_csr(part) if hasattr(part, "tocsr") else csr_array(part) for part in wide]))
     else:
         rows = as_rows(np.concatenate(wide) if wide else np.zeros((0, 0)))
@@ -214,32 +214,32 @@ def stacked(sequences: Sequence[Any]) -> Tokens:
 
 @dataclass(frozen=True)
 class Numbers:
-    """Features that are numbers already: token by token as many as were learned with."""
+    """Features that are numbers already: every token has as many as in training."""
 
     n_columns: int
 
     def encode(self, sequences: Sequence[Any]) -> Tokens:
-        """The tokens, if they have as many numbers as those learned from."""
+        """Return the tokens; raise an error unless they have as many numbers as in training."""
         tokens = stacked(sequences)
         if tokens.rows.n_rows and tokens.rows.n_columns != self.n_columns:
             raise ValueError(f"the tokens have {tokens.rows.n_columns} numbers, but {self.n_columns} were learned")
         return tokens
 
     def grow(self, sequences: Sequence[Any], min_count: int = 1) -> tuple["Numbers", Tokens, NDArray[np.int64]]:
-        """Columns stay what they are."""
+        """Return the tokens; the columns do not change."""
         return self, self.encode(sequences), np.arange(self.n_columns)
 
     def names(self) -> list[str]:
-        """A name for every feature: its column."""
+        """Return a name for every feature: its column."""
         return [f"column {number}" for number in range(self.n_columns)]
 
 
 def number_labels(
     sequences: Sequence[Sequence[Hashable]], starts: NDArray[np.int64], known: Sequence[Hashable] | None = None
 ) -> tuple[NDArray[np.int64], list[Hashable]]:
-    """Every token's label as a number, and the labels: sorted if they can be, else in order of appearance.
+    """Return every token's label as a number, and the labels: sorted if possible, else in order of appearance.
 
-    With `known` labels, those that are not among them are all -1, which no prediction is: it is wrong about them.
+    With `known` labels, all others are -1, so that every prediction for them is an error.
     """
     sequences = list(sequences)
     for number, labels_of_one in enumerate(sequences):
@@ -269,7 +269,7 @@ def number_labels(
 
 
 def in_order(labels: Iterable[Hashable]) -> list[Hashable]:
-    """Labels sorted, or as they come if they cannot be."""
+    """Sort labels, or keep their order if they cannot be sorted."""
     try:
         return sorted(labels)  # type: ignore[type-var]
     except TypeError:
@@ -282,7 +282,7 @@ def in_order(labels: Iterable[Hashable]) -> list[Hashable]:
 
 
 def expand(token: Any) -> dict[str, float]:
-    """The attributes of a token with their values; of equal ones the last counts.
+    """Return the attributes of a token with their values; of duplicates the last counts.
 
     >>> expand("cat")
     {'cat': 1.0}
@@ -313,7 +313,7 @@ def _expand_mapping(token: Mapping[Any, Any], prefix: str) -> Iterator[tuple[str
 
 
 def _expand_item(name: Any, value: Any) -> tuple[str, float]:
-    """The attribute of one item of a mapping, and its value."""
+    """Return the attribute of one item of a mapping, and its value."""
     if isinstance(value, str | bytes):
         return f"{_name(name)}:{_name(value)}", 1.0
     return _name(name), _number(value, name)
@@ -342,20 +342,20 @@ def _number(value: Any, name: str) -> float:
 
 @dataclass(frozen=True)
 class AttributeIndex:
-    """The attributes that were seen, numbered by frequency, the most frequent first."""
+    """The attributes seen in training, numbered by frequency, the most frequent first."""
 
     numbers: dict[str, int]
 
     @classmethod
     def learn(cls, sequences: Sequence[Sequence[Any]], min_count: int = 1) -> tuple["AttributeIndex", Tokens]:
-        """Number the attributes that occur at least so often, and give the tokens in these attributes."""
+        """Number the attributes that occur at least `min_count` times, and return the tokens encoded by them."""
         return cls({}).grow(sequences, min_count)[:2]
 
     def grow(
         self, sequences: Sequence[Sequence[Any]], min_count: int = 1
     ) -> tuple["AttributeIndex", Tokens, NDArray[np.int64]]:
-        """The attributes that are known and behind them those that occur at least so often in new tokens, the tokens
-        in them, and the new number of every attribute that was known."""
+        """Return the known attributes, followed by those that occur at least `min_count` times in new tokens, the
+        tokens encoded by them, and the new number of every known attribute."""
         numbers, n_known = dict(self.numbers), self.n_columns
         entries = AttributeEntries(lambda name: numbers.setdefault(name, len(numbers)))
         found = entries.of(sequences)
@@ -375,27 +375,26 @@ class AttributeIndex:
         return len(self.numbers)
 
     def encode(self, sequences: Sequence[Sequence[Any]]) -> Tokens:
-        """Tokens as rows; attributes never seen are left out."""
+        """Encode tokens as rows; attributes not seen in training are omitted."""
         entries = AttributeEntries(lambda name: self.numbers.get(name, -1))
         found = entries.of(sequences)
         return Tokens(found.as_rows(entries.columns, entries.values, self.n_columns), starts_of(sequences))
 
     def names(self) -> list[str]:
-        """Every attribute, by its number."""
+        """Return all attributes, by number."""
         return list(self.numbers)
 
     def keep(self, wanted: NDArray[np.bool_]) -> "AttributeIndex":
-        """Some of the attributes, numbered without gaps."""
+        """Return some of the attributes, renumbered without gaps."""
         kept = [name for name, stay in zip(self.numbers, wanted.tolist(), strict=True) if stay]
         return AttributeIndex({name: number for number, name in enumerate(kept)})
 
 
 class AttributeEntries:
-    """What tokens have, each only once: the column and the value of an attribute.
+    """The distinct entries of tokens: the column and the value of an attribute.
 
-    A corpus repeats itself, so an attribute is taken apart, named and numbered where it first occurs, and found in a
-    dictionary ever after. An item of a mapping and a name are looked for in dictionaries of their own: a tuple among
-    names is no item.
+    A corpus is repetitive, so an attribute is parsed, named and numbered where it first occurs, and from then on looked
+    up in a dictionary. Items of mappings and names have separate dictionaries: a tuple among names is not an item.
     """
 
     def __init__(self, number: Callable[[str], int]) -> None:
@@ -412,7 +411,7 @@ class AttributeEntries:
         return np.array(self._values, dtype=np.float64)
 
     def of(self, sequences: Sequence[Sequence[Any]]) -> "EntriesOfTokens":
-        """The entries of every token."""
+        """Return the entries of every token."""
         found, ends = array("q"), array("q")
         get_item, get_word, extend = self.items.__getitem__, self.words.__getitem__, found.extend
         for number, sequence in enumerate(sequences):
@@ -424,7 +423,7 @@ class AttributeEntries:
                         found.append(get_word(token))
                     else:
                         extend(map(get_word, token))
-                except (TypeError, ValueError):  # a value that has parts, or one that is refused
+                except (TypeError, ValueError):  # a nested value, or one that is rejected
                     del found[ends[-1] if ends else 0 :]
                     try:
                         extend(map(get_item, expand(token).items()))
@@ -440,7 +439,7 @@ class AttributeEntries:
 
 
 class _Numbered(dict[Any, int]):
-    """Numbers of what was looked for; `number` gives that of what is new."""
+    """Numbers of keys; `number` returns that of a new key."""
 
     def __init__(self, number: Callable[[Any], int]) -> None:
         self._number = number
@@ -458,7 +457,7 @@ class EntriesOfTokens:
     ends: NDArray[np.int64]
 
     def as_rows(self, columns: NDArray[np.int64], values: NDArray[np.float64], n_columns: int) -> Rows:
-        """The tokens as rows, without columns of -1, and without zeros, which add nothing to any score."""
+        """Return the tokens as rows, without columns of -1, and without zeros, which add nothing to any score."""
         from scipy.sparse import csr_array
 
         if np.array_equal(values, values.astype(np.float32)):
@@ -477,7 +476,7 @@ class EntriesOfTokens:
         return as_rows(matrix)
 
     def _last_ones(self, columns: NDArray[np.int64], values: NDArray[Any], shape: tuple[int, int]) -> Any:
-        """The same where a token has an attribute more than once: the last one counts."""
+        """Return the same for tokens with duplicate attributes: the last one counts."""
         from scipy.sparse import csr_array
 
         tokens = np.repeat(np.arange(len(self.ends)), np.diff(self.ends, prepend=0))
