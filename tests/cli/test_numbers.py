@@ -62,7 +62,7 @@ def test_rows_without_labels_are_taken_as_they_are(folder):
             "ball xor.csv --label bits --inside neither",
             "not among the labels different, same|among the labels same",
         ),
-        ("inequalities rows.csv", "the column 'note' of rows.csv has no numbers; leave it out by --ignore note"),
+        ("inequalities rows.csv", "the column 'note' of rows.csv has no numbers; omit it with --ignore note"),
         ("inequalities rows.csv --ignore nota", "has no column 'nota'"),
         ("inequalities holes.csv", "is missing"),
         ("inequalities huge.csv", "float64 would round"),

@@ -80,10 +80,10 @@ def test_the_column_says_which_rows_go_to_a_person(table):
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("fit all.csv --label label --review 0.02", "--review needs labelled rows that are not learned"),
+        ("fit all.csv --label label --review 0.02", "--review needs labelled rows not used in training"),
         ("fit all.csv --label label --review 0.02 --held-out 0.2 --review-file other.csv", "not both"),
         ("fit all.csv --label label --review-file other.csv", "--review-file requires --review"),
-        ("fit all.csv --label label --review 0.1 --review-file ./all.csv", "is learned from, so it proves nothing"),
+        ("fit all.csv --label label --review 0.1 --review-file ./all.csv", "is training data, so it proves nothing"),
         ("fit all.csv --label label --review 0.001 --held-out 0.2", "at least 2,995 are needed"),
         ("fit all.csv --label label --review 2", "--review"),
         ("fit all.csv --label label --held-out 0.2 --review 0.1 --cluster local", "cannot be combined with --cluster"),

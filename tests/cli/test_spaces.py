@@ -86,7 +86,7 @@ def test_a_kernel_that_was_learned_from_a_table_predicts_tables_in_python(folder
         ("--kernel linear --gamma 1", "the kernel linear has no --gamma"),
         ("--kernel rbf --lift squares", "--lift and --kernel cannot be combined"),
         ("--kernel rbf --steps --no-shuffle", "--steps shows weights"),
-        ("--kernel rbf --fit-intercept", "a kernel has no bias"),
+        ("--kernel rbf --fit-intercept", "a kernel perceptron has no intercept"),
         ("--kernel rbf --budget 5 --readout vote", "--readout vote needs all mistakes, and --budget 5 forgets some"),
         ("--kernel poly --gamma nix", "'nix' must be a positive number, or 'scale', or 'auto'"),
     ],
@@ -107,7 +107,7 @@ def test_what_is_too_large_for_a_kernel_is_said(folder, monkeypatch):
     assert call("fit", *CIRCLE, "--kernel", "rbf", "--budget", "20", "--quiet", folder=folder).code == 0
     monkeypatch.setattr("novikoff.cli.spaces.MOST_NUMBERS", 50)
     done = call("fit", *CIRCLE, "--kernel", "rbf", "--budget", "20", folder=folder)
-    assert "which has them all in memory" in done.err
+    assert "which keeps them in memory" in done.err
 
 
 def test_a_model_that_cannot_be_certified_is_kept_and_says_why(folder):

@@ -89,7 +89,7 @@ def panel(document: dict[str, Any]) -> Any:
             ("verdict", outcome(document["verdict"], "ball")),
             ("center", center),
             ("radius", None if document["radius"] is None else f"{document['radius']:.6g}"),
-            ("in the way", None if rows is None else f"rows {listed(rows)} (the first is 0)"),
+            ("obstruction", None if rows is None else f"rows {listed(rows)} (the first is 0)"),
             ("proof", document["message"]),
             ("certificate", document["out"]),
         ],

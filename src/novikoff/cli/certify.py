@@ -53,8 +53,8 @@ def certify(
 ) -> Result:
     """Is the table FILE linearly separable, with what margin, and why?
 
-    With --lift the plane is among the lifted features. With --kernel it is in the space of the kernel, and has a bias
-    only if you say --fit-intercept, because a kernel perceptron has none; there are two classes then.
+    With --lift the hyperplane is in the lifted features. With --kernel it is in the space of the kernel, and has an
+    intercept only with --fit-intercept, because a kernel perceptron has none; there are two classes then.
 
     The exit code is the verdict: 0 separable, 10 quasi-separable, 11 overlapping, 13 not separable (which of these two
     is open), 12 undecided.
@@ -76,7 +76,7 @@ def certify(
         return answer_formula(file, table, asked, target, output, **limits)
     path, reader = page.path(force), table.open(file, output)
     with progress(output.quiet) as bar:
-        encoding = learned_encoding(bar.over(reader, "looking"), lift=space.lift, scale="mixed", **table.columns)
+        encoding = learned_encoding(bar.over(reader, "scanning"), lift=space.lift, scale="mixed", **table.columns)
         with exactly(bar.over(reader, "reading", bar.done or None), encoding) as examples:
             bar.close()
             report = report_on(path, page, examples, file, reader, table)

@@ -40,7 +40,7 @@ def check(
     certified. The check shares nothing with the search that found the proof. A proof is about certain columns, labels
     and classes, or about a formula: they are shown, so that you can see whether it answers your question. What `ball`
     and `inequalities` prove is about numbers, which are read with the same --label, --ignore and --fit-intercept as
-    then. Nothing that CERT says is evaluated: a formula in it that has more than names of columns has to be given by
+    then. No code in CERT is evaluated: a formula in it that has more than names of columns has to be given by
     --formula, too, and must be the same.
 
     The exit code is 0 if every claim holds, and 1 if one fails or the file is another.

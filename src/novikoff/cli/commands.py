@@ -75,7 +75,7 @@ COMMANDS = {
 @click.group(cls=LazyGroup, lazy=COMMANDS, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="novikoff")
 def novikoff() -> None:
-    """The perceptron, complete, and every run carries its proof.
+    """The perceptron, with a proof for every run.
 
     Begin with: novikoff example, then: novikoff fit cars.csv --label sport_car
     """

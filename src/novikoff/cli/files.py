@@ -83,7 +83,7 @@ def check_free(path: str | os.PathLike[str], force: bool) -> Path:
     if target.is_file() and not force:
         raise FileExistsError(f"{target} already exists; pass --force to replace it, or choose another name")
     if not os.access(folder, os.W_OK):
-        raise PermissionError(f"{target} cannot be written: the folder {folder} does not let you; choose another")
+        raise PermissionError(f"{target} cannot be written: the folder {folder} is not writable; choose another")
     return target
 
 

@@ -144,7 +144,7 @@ def _examples(
     fit_intercept = learning["fit_intercept"]
     scale = table_scale("auto", fit_intercept or space.kernel is not None, learning["readout"])
     columns = {**table.columns, "lift": space.lift, "scale": scale}
-    encoding = learned_encoding(bar.over(reader, "looking"), None, held_out, **columns)
+    encoding = learned_encoding(bar.over(reader, "scanning"), None, held_out, **columns)
     if encoding is not None and words != "2" and (table.text or table.tfidf):
         columns["words"] = 1
         if words == "auto":
@@ -192,7 +192,7 @@ def _check_together(steps: bool, learning: dict[str, Any], folds: int | None, sp
     if steps and learning["class_weight"] is not None:
         raise ValueError("--steps shows examples as they are, and --class-weight multiplies them; choose one")
     if space.kernel is not None and learning["fit_intercept"]:
-        raise ValueError("a kernel has no bias: a constant in it, such as --coef0 of poly, does the same")
+        raise ValueError("a kernel perceptron has no intercept; use a constant in the kernel, such as --coef0 of poly")
     if learning["held_out"] is not None and (folds is not None or steps):
         raise ValueError("--held-out cannot be combined with --folds or --steps; choose one")
 
@@ -247,8 +247,8 @@ def _steps(examples: "Examples", learned: "Fitted", fit_intercept: bool) -> "Wor
     """Return the run example by example, if it is short enough to show."""
     if learned.run.examples > MOST_STEPS or examples.n_columns > MOST_STEP_COLUMNS or learned.mistakes is None:
         raise ValueError(
-            f"--steps is for runs of at most {MOST_STEPS:,} examples of at most {MOST_STEP_COLUMNS} features; leave it "
-            "out, or lower --max-iter (the model is saved)"
+            f"--steps is for runs of at most {MOST_STEPS:,} examples of at most {MOST_STEP_COLUMNS} features; omit "
+            "it, or lower --max-iter (the model is saved)"
         )
     X, y = examples.in_one_piece()
     return learned.run.steps(X, y, learned.mistakes.rows, fit_intercept=fit_intercept)

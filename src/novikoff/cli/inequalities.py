@@ -40,7 +40,7 @@ def inequalities(
     """Find x with a.x > 0 for every row a of FILE, or prove that there is none, also if the margin is tiny.
 
     The columns are the coefficients of the unknowns. With a column of labels, rows are examples x, and the inequalities
-    those of a plane that separates them: y (x, 1), or y x with --no-fit-intercept. The exit code is the outcome: 0
+    those of a separating hyperplane: y (x, 1), or y x with --no-fit-intercept. The exit code is the outcome: 0
     solved, 40 no solution, 41 margin ruled out, 42 undecided.
     """
     from novikoff.cli.tables import read_numbers

@@ -17,7 +17,7 @@ PORT = 1962
     "--port",
     type=click.IntRange(1, 65535),
     metavar="N",
-    help=f"The port to serve on; {PORT} if left out, if it is free.",
+    help=f"The port to serve on [default: {PORT} if free].",
 )
 @click.option("--browser/--no-browser", default=True, show_default=True, help="Open the page in a browser.")
 @click.option(

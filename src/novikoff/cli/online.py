@@ -1,4 +1,4 @@
-"""`novikoff online`: predict, reveal, learn, one example a line, over a pipe."""
+"""`novikoff online`: predict, reveal, learn, one example per line, over a pipe."""
 
 import csv
 import json
@@ -69,10 +69,10 @@ def online(
     output: Output,
     **parameters: Any,
 ) -> int:
-    """Predict, reveal, learn: read one example a line, answer each with a line at once.
+    """Predict, reveal, learn: read one example per line, answer each with a line at once.
 
     The answer has the prediction, made before the label was looked at, and the wrong predictions so far, with a tab
-    between. The model is saved every N lines, and at the end, also after Ctrl-C and when the process is told to end.
+    between. The model is saved every N lines, and at the end, also after Ctrl-C and on SIGTERM.
     """
     target = None if model is None or server is not None else Path(model)
     learner = _learner(target, parameters) if server is None else Remote(server, model, token_file, parameters)

@@ -215,10 +215,10 @@ class ReviewOptions:
             raise ValueError("--review-file requires --review")
         if self.review is not None and (held_out is None) == (self.review_file is None):
             raise ValueError(
-                "--review needs labelled rows that are not learned: add --held-out 0.2, or --review-file FILE, not both"
+                "--review needs labelled rows not used in training: add --held-out 0.2, or --review-file FILE, not both"
             )
         if self.review_file is not None and Path(self.review_file).resolve() == Path(file).resolve():
-            raise ValueError(f"--review-file {file} is learned from, so it proves nothing; use other rows")
+            raise ValueError(f"--review-file {file} is training data, so it proves nothing; use other rows")
 
     @property
     def asked(self) -> dict[str, Any]:
@@ -416,7 +416,7 @@ SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
 review = grouped(
     "review",
     ReviewOptions,
-    number("--review", SHARE, "ERROR", "Prove which predictions need no person, for at most this error."),
+    number("--review", SHARE, "ERROR", "Prove which predictions need no review, for at most this error."),
     number("--review-confidence", SHARE, "X", "The confidence of that proof.", 0.95),
     click.option("--review-file", type=FILE, metavar="FILE", help="Labelled rows for --review, if none are held out."),
 )

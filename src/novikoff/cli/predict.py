@@ -33,7 +33,7 @@ PIECE = 1 << 16
 @options.force
 @click.option("--column", default="prediction", show_default=True, metavar="NAME", help="The name of the new column.")
 @click.option("--scores", is_flag=True, help="Add the scores as well: one column, or one per class of more than two.")
-@click.option("--review", is_flag=True, help="Add a column: whether the prediction needs a person, by fit --review.")
+@click.option("--review", is_flag=True, help="Add a column: whether the prediction needs review, by fit --review.")
 @options.jobs
 @options.answering
 @cluster.predict

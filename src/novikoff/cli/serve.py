@@ -69,7 +69,7 @@ def serve(
 ) -> None:
     """Serve models that predict while they learn, until Ctrl-C or SIGTERM.
 
-    What is answered is on the disk: a kill loses nothing. The address is also that of a page, which shows the models
+    Answered requests are on disk: a crash loses nothing. The address is also that of a page, which shows the models
     while they learn. The API is described at /docs. Each request is a line on stderr: method, path, status,
     milliseconds; --quiet omits them.
     """

@@ -69,7 +69,7 @@ class SpaceOptions:
             raise ValueError("--lift and --kernel cannot be combined; choose one")
         for name in given:
             if kernel is not None and name not in (*KERNELS[kernel], "budget"):
-                raise ValueError(f"the kernel {kernel} has no --{name}; leave it out")
+                raise ValueError(f"the kernel {kernel} has no --{name}; omit it")
         return cls(lift, kernel, given)
 
     @property
@@ -97,7 +97,7 @@ class SpaceOptions:
         rows = f"{examples.n_rows:,} rows"
         if examples.n_entries > MOST_NUMBERS:
             raise ValueError(
-                f"{rows} of {examples.n_entries:,} numbers are too many for a kernel, which has them all in memory; "
+                f"{rows} of {examples.n_entries:,} numbers are too many for a kernel, which keeps them in memory; "
                 "learn from fewer rows, or without --kernel"
             )
         if examples.n_rows > MOST_ROWS and self.numbers.get("budget") is None:
@@ -146,7 +146,7 @@ class SpaceOptions:
                 return self._certify_kernel_unasked(examples, learned, limits)
             if examples.n_entries > MOST_CERTIFIED:
                 return Uncertified(
-                    f"{examples.n_entries:,} numbers are too many to certify unasked; run novikoff certify"
+                    f"{examples.n_entries:,} numbers are too many to certify automatically; run novikoff certify"
                 )
             return certify_examples(examples, fit_intercept=fit_intercept, **limits)
         except KeyboardInterrupt:
@@ -172,7 +172,7 @@ class SpaceOptions:
         assert kernel is not None
         if kernel.is_rational and examples.n_rows > MOST_KERNEL_ROWS:
             return Uncertified(
-                f"{examples.n_rows:,} rows are too many to certify unasked; run novikoff certify --kernel"
+                f"{examples.n_rows:,} rows are too many to certify automatically; run novikoff certify --kernel"
             )
         if not kernel.is_rational and examples.n_rows > MOST_POWER_ROWS:
             data = InFeatureSpace.of(examples, None, kernel, False)

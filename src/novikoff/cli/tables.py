@@ -186,7 +186,7 @@ def _column(records: Records, name: str) -> NDArray[np.float64]:
 
     column = records.columns.column(records.columns.schema.get_field_index(name))
     if not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
-        raise ValueError(f"the column {name!r} of {records.file} has no numbers; leave it out by --ignore {name}")
+        raise ValueError(f"the column {name!r} of {records.file} has no numbers; omit it with --ignore {name}")
     if column.null_count:
         row = column.is_null().to_pylist().index(True)
         raise ValueError(f"{records.file}: {name!r} is missing {row} rows after line {records.line}; drop that row")

@@ -152,7 +152,7 @@ def train(
 
     Templates say which parts of a token and its neighbours are features: word[0], pos[-1], pos[-1]|pos[0],
     suffix2(word[0]); there are lower, shape, prefixN and suffixN. By default, of the first column: the words two before
-    to two behind, pairs of neighbours, prefixes, suffixes and shape; of the second the same window with pairs and
+    to two after, pairs of neighbours, prefixes, suffixes and shape; of the second the same window with pairs and
     triples; of others the neighbours. Ctrl-C stops after the epoch that is running, and
     keeps the weights that it ends with.
 
@@ -193,7 +193,7 @@ def train(
         made: dict[str, Any] = {"templates": chosen, "columns": features, "start": before}
         tagger = learn_tagger(sentences, gold, **made, watch=watch, **learning)
         if folds is not None and not watched.interrupted:
-            bar.stage(f"learning {folds} times without a part")
+            bar.stage(f"cross-validating ({folds} folds)")
             same = {**learning, "templates": tagger.parameters["templates"], "columns": features}
             del same["held_out"]
             tagger = replace(tagger, run=replace(tagger.run, **judged_by_folds(sentences, gold, folds, **same)))
@@ -275,7 +275,7 @@ def train_panel(document: dict[str, Any], run: "Run") -> Any:
 @layout
 @options.out("The output file.  [default: standard output]", "OUT")
 @options.force
-@click.option("--review", is_flag=True, help="Add a column: whether the sentence needs a person, by train --review.")
+@click.option("--review", is_flag=True, help="Add a column: whether the sentence needs review, by train --review.")
 @options.answering
 def run(
     model: str, file: str, layout: ConllOptions, out: str | None, force: bool, review: bool, output: Output
@@ -283,8 +283,8 @@ def run(
     """Write the sentences in FILE with one more column: the labels that MODEL gives them.
 
     FILE has the columns of the training file, with or without the labels. If MODEL needs only words, FILE may be plain
-    text, a sentence a line or a token a line. With --json, standard output has one object a sentence: its number and
-    its labels.
+    text, one sentence or one token per line. With --json, standard output has one object per sentence: its number
+    and its labels.
     """
     from novikoff.cli.render import as_json, facts, on_a_terminal
     from novikoff.data.conll import write_conll

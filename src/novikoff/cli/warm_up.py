@@ -12,15 +12,14 @@ from novikoff.cli.progress import progress
 def warm_up(output: Output) -> Result:
     """Compile all kernels in advance.
 
-    Small tables need no compiler; larger ones do, for some seconds, the first time on a machine. This does it in
-    advance, for example while an image is built, and tells what took how long. Where it was done already, it takes no
-    more than the loading.
+    Small tables need no compilation; larger ones do, for some seconds, the first time on a machine. This does it in
+    advance, for example while an image is built, and reports the time of each part; if already compiled, it only loads.
     """
     from novikoff.cli.render import facts
     from novikoff.warming import warm_up as compile_all
 
-    with progress(output.quiet) as bar, bar.during("preparing the engine"):
+    with progress(output.quiet) as bar, bar.during("compiling"):
         seconds = compile_all(bar.rename)
     document = documents.document("warm-up", seconds=seconds)
-    lines = [(what, f"{spent:.1f} s") for what, spent in (*seconds.items(), ("in all", sum(seconds.values())))]
+    lines = [(what, f"{spent:.1f} s") for what, spent in (*seconds.items(), ("total", sum(seconds.values())))]
     return Result(document, lambda: facts("novikoff warm-up", lines))

@@ -63,7 +63,7 @@ def test_a_ring_around_a_centre_can_be_kept_out_but_not_held():
     assert isinstance(separating_ball(X, y, inside="centre"), Ball)
     nothing = separating_ball(X, y, inside="ring")
     assert isinstance(nothing, NoBall)
-    assert "stand in the way" in str(nothing)
+    assert "rule it out" in str(nothing)
 
 
 def test_cocircular_points_of_both_classes_are_told_apart_if_they_do_not_alternate():

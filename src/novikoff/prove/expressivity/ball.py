@@ -153,7 +153,7 @@ class NoBall:
 
     def __str__(self) -> str:
         rows = ", ".join(map(str, self.rows))
-        return f"No ball holds every {self.inside!r} and nothing else: rows {rows} stand in the way."
+        return f"No ball holds every {self.inside!r} and nothing else: rows {rows} rule it out."
 
     def check(self, X: Any, y: Any) -> None:
         """Prove it again from the examples; raise `CertificateError` if it does not hold."""
