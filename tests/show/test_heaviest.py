@@ -76,7 +76,7 @@ def test_a_structured_model_has_features():
     model = StructuredPerceptron(features=features, decode=decode, random_state=0).fit(["p", "q"], ["a", "b"])
     bars = HeaviestDisplay.from_estimator(model).bars
     assert [(bar.name, bar.weight) for bar in bars] == [(str(name), weight) for name, weight in model.heaviest()]
-    with pytest.raises(ValueError, match="leave label out"):
+    with pytest.raises(ValueError, match="omit label"):
         HeaviestDisplay.from_estimator(model, label="a")
 
 

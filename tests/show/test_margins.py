@@ -27,7 +27,7 @@ def test_every_row_is_counted_on_its_side(values):
     drawn = bars(display)
     plt.close(display.figure_)
     wrong = sum(v <= 0 for v in values)
-    assert drawn["on their side"].values.sum() == len(values) - wrong
+    assert drawn["correct"].values.sum() == len(values) - wrong
     assert display.mistaken == wrong
     if wrong:
         counts, edges, _ = drawn["mistaken"]

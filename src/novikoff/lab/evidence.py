@@ -61,7 +61,7 @@ def separator_of(state: State) -> str:
     """Return what a hyperplane is called where it is drawn."""
     if state.space == "line":
         return "line" if state.fit_intercept else "line through 0"
-    return "circle" if state.space == "circle" else "plane in feature space"
+    return "circle" if state.space == "circle" else "hyperplane in feature space"
 
 
 def facts(state: State, certificate: Certificate) -> list[dict[str, Any]]:

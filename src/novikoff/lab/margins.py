@@ -149,7 +149,7 @@ def _phase(phase: Phase, window: View, *, is_last: bool) -> dict[str, Any]:
     if phase.direction is None:
         words = f"{counted(made, 'mistake')}, and then none: w is a solution."
     elif is_last:
-        words = f"{counted(made, 'mistake')} were not enough, but z, a random vector pushed back, is a solution."
+        words = f"{counted(made, 'mistake')} were not enough, but z, a random vector corrected, is a solution."
     else:
         words = f"{counted(made, 'mistake')} were not enough. Stretch the space twofold along z, and start again."
     return {

@@ -210,12 +210,14 @@ def why_missing(points: Floats, subset: Subset, family: str) -> str:
         return f"A box that holds {_listed(subset)} holds {NAMES[within]}, too, which is between them both ways."
     held = next((row for row in others if _is_among(points[row], own)), None)
     if held is not None:
-        return f"{NAMES[held]} lies among {_listed(subset)}: what is convex and holds these holds {NAMES[held]}, too."
+        own_hull = f"the convex hull of {_listed(subset)}"
+        return f"{NAMES[held]} lies in {own_hull}: every convex set that holds these holds {NAMES[held]}, too."
     rest = tuple(others)
     if family == "half-plane":
-        if any(_is_among(points[row], points[others]) for row in subset):
-            return f"{_listed(subset)} lie among {_listed(rest)}: no line goes between them."
-        return f"The hulls of {_listed(subset)} and of {_listed(rest)} cross: no line goes between them."
+        inside = next((row for row in subset if _is_among(points[row], points[others])), None)
+        if inside is not None:
+            return f"{NAMES[inside]} lies in the convex hull of {_listed(rest)}: no line goes between them."
+        return f"The convex hulls of {_listed(subset)} and of {_listed(rest)} cross: no line goes between them."
     # Of up to six points a triangle misses only those that have another one among them.
     return _why_no_circle(points, subset, rest)
 

@@ -134,7 +134,7 @@ def projection_as_json(state: State, walk: Walk) -> dict[str, Any] | None:
     dimensions = lifted.X.shape[1] + state.adds_one
     return {
         **numbers_of(followed),
-        "words": f"with a coordinate of its own for every example, in {dimensions} dimensions, a plane separates them "
+        "words": f"with an extra coordinate for every example, in {dimensions} dimensions, a hyperplane separates them "
         f"with margin {at_least(followed.margin)}",
         "dimensions": dimensions,
         "radius": followed.radius,

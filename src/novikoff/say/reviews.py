@@ -7,7 +7,7 @@ from novikoff.say.words import counted
 HOW = "call review(...) with held-out rows, or learn with novikoff fit --review 0.02 --held-out 0.2"
 VOID = "void, because the weights that predict have changed since; review the model again on held-out rows"
 
-SAME_ROWS = "the held-out rows are the training rows, which prove nothing; use labelled rows that were not learned"
+SAME_ROWS = "the held-out rows are the training rows, which prove nothing; use labelled rows not used in training"
 
 
 def promise(review: Any) -> str:

@@ -84,7 +84,7 @@ def cancelling(
     """
     digits = decimal_digits(max(weights))
     if digits > 7 or len(rows) > 8:
-        weighed = f"with whole weights of up to {counted(digits, 'digit')}"
+        weighed = f"with integer weights of up to {counted(digits, 'digit')}"
         return f"{counted(len(rows), 'row')} (the first is 0){as_points}, {weighed}, cancel exactly: {listed(rows)}"
     terms = [f"{weight:,} x row {row}" for row, weight in zip(rows, weights, strict=True)]
     if rivals is not None:

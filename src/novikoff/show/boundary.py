@@ -159,7 +159,7 @@ class BoundaryDisplay(Display):
         ax.plot([], [], color=INK, linewidth=2, label="decision boundary")
         if self.widest is not None:
             ax.contour(self.across, self.up, self.widest, levels=[0.0], colors=GREY, linestyles="dotted")
-            ax.plot([], [], color=GREY, linestyle="dotted", label="widest separator")
+            ax.plot([], [], color=GREY, linestyle="dotted", label="maximum-margin separator")
         if self.band is not None:
             self._draw_band(ax, self.scores, self.band)
 

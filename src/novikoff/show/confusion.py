@@ -71,10 +71,10 @@ class ConfusionDisplay(Display):
         turned = {"rotation": 35, "ha": "right", "rotation_mode": "anchor"} if slanted else {}
         ax.set_xticks(range(n), names, **turned)
         ax.set_yticks(range(n), names)
-        ax.set(xlabel="predicted class", ylabel="right class")
+        ax.set(xlabel="predicted class", ylabel="true class")
         total = int(self.counts.sum())
         ax.set_title(f"{self.errors:,} of {total:,} wrong")
-        ax.figure.colorbar(image, ax=ax, label="share of the right class", shrink=0.8)
+        ax.figure.colorbar(image, ax=ax, label="fraction of the true class", shrink=0.8)
         return self._drawn(ax)
 
 

@@ -43,7 +43,7 @@ class HeaviestDisplay(Display):
         Shows the n heaviest nonzero weights, of one class if `label` names it.
         """
         if n < 1:
-            raise ValueError(f"n={n} weights are none to show; ask for at least 1")
+            raise ValueError(f"n={n} must be at least 1")
         bars, classes = _weights(estimator)
         if label is not None:
             bars = _only(bars, label)
@@ -120,7 +120,7 @@ def _only(bars: list[Bar], label: Any) -> list[Bar]:
     known = list(dict.fromkeys(bar.label for bar in bars))
     if label not in known:
         raise ValueError(
-            "these weights belong to no label; leave label out"
+            "these weights have no label; omit label"
             if known == [None]
             else f"label {label!r} is not one of the model's, {known}"
         )

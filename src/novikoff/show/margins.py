@@ -97,7 +97,7 @@ class MarginsDisplay(Display):
         ax = axes(ax)
         edges = _edges(self.margins, bins)
         right, wrong = self.margins[self.margins > 0], self.margins[self.margins <= 0]
-        ax.stairs(_counts(right, edges), edges, **{"fill": True, "color": LIGHT, "label": "on their side", **kwargs})
+        ax.stairs(_counts(right, edges), edges, **{"fill": True, "color": LIGHT, "label": "correct", **kwargs})
         if len(wrong):
             look = {"fill": True, "facecolor": DARK, "edgecolor": "white", "hatch": "///", "linewidth": 0}
             ax.stairs(_counts(wrong, edges), edges, **{**look, "label": "mistaken", **kwargs})

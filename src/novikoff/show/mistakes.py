@@ -111,7 +111,7 @@ def _check_that_they_belong(model: Any, certificate: "Certificate") -> None:
     if is_kernel and len(classes) > 2:
         raise ValueError("a kernel perceptron learns each class against the rest; certify one of these questions")
     if is_kernel != (certificate.kernel is not None):
-        raise ValueError("the certificate and the model speak of different spaces: one of a kernel's, one of columns")
+        raise ValueError("the certificate and the model are about different spaces: one of a kernel's, one of columns")
     if not is_kernel and model.fit_intercept != certificate.fit_intercept:
         raise ValueError(
             f"the model has fit_intercept={model.fit_intercept}, the certificate {certificate.fit_intercept}, and so "

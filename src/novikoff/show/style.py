@@ -225,6 +225,6 @@ def recorded_mistakes(estimator: Any) -> NDArray[np.int64]:
     rows = getattr(last_step(estimator), "mistake_rows_", None)
     if rows is None:
         raise ValueError(
-            f"this {type(last_step(estimator)).__name__} kept no mistakes; fit it with record_mistakes=True"
+            f"this {type(last_step(estimator)).__name__} recorded no mistakes; fit it with record_mistakes=True"
         )
     return np.asarray(rows, dtype=np.int64)

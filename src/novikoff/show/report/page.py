@@ -247,7 +247,7 @@ def _weights(model: Classifier) -> dict[str, Any]:
     if isinstance(model, KernelModel):
         return {"title": "What predicts", "sentence": f"{model.in_words[0].upper()}{model.in_words[1:]}."}
     if not isinstance(model, LinearModel):
-        raise TypeError(f"a report has no words for the weights of a {type(model).__name__}")
+        raise TypeError(f"a report does not support the weights of a {type(model).__name__}")
     title = "The largest weights"
     if model.readout == "vote":
         return {"title": title, "sentence": f"{NO_WEIGHTS.capitalize()}."}
@@ -326,7 +326,7 @@ def _followed(proof: FollowedProof, certificate: Certificate | None) -> Section:
     verdict = "every inequality held" if proof.holds else "not every inequality held"
     sentence = f"k·{GAMMA} ≤ ⟨w,u⟩ ≤ ‖w‖ ≤ √k·{R} after every one of {counted(proof.mistakes, made)}: {verdict}."
     caption = (
-        f"The floor rises faster than the ceiling, and where they meet there is no room for weights: the theorem "
+        f"The floor rises faster than the ceiling, and where they have crossed, no weights are possible: the theorem "
         f"allows {bound} {made}s; {proof.mistakes:,} were made. Below, the same bound twice more: the cosine of w and "
         f"u is at most 1, and the distance {ALPHA}ₖ = ‖w {MINUS} ({S}/{GAMMA})·u‖² starts at {fourth}/{GAMMA}², falls "
         f"by at least {S} with every {made}, and cannot fall below 0."
@@ -392,8 +392,8 @@ def _proof_rows(certificate: Certificate, labels: Mapping[int, Any]) -> dict[str
     if certificate.obstruction is not None:
         title, weights = "Why nothing separates", [_whole(weight) for weight in certificate.obstruction.weights]
         words = (
-            f"T{as_points[1:]}, with the bias folded in if there is one, and with these whole weights, cancel exactly. "
-            f"{certificate.problem.contradiction}"
+            f"T{as_points[1:]}, with the bias folded in if there is one, and with these integer weights, cancel "
+            f"exactly. {certificate.problem.contradiction}"
         )
     else:
         title, weights = "The rows that fix the margin", [f"{weight:.6g}" for weight in found.weights]
