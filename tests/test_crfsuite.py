@@ -50,7 +50,7 @@ def test_what_belongs_to_other_algorithms_is_refused(options, what):
 def test_there_are_no_probabilities():
     crf = CRF().fit(X, Y)
     for name in ("predict_marginals", "predict_marginals_single"):
-        with pytest.raises(AttributeError, match=r"knows no probabilities.*SequencePerceptron, which takes"):
+        with pytest.raises(AttributeError, match=r"has scores, not probabilities.*SequencePerceptron, which takes"):
             getattr(crf, name)(X)
 
 

@@ -27,8 +27,8 @@ Part = TypeVar("Part")
 
 MAX_ITERATIONS = 100  # CRFsuite's own default
 NO_MARGINALS = (
-    "a perceptron knows no probabilities, and none are made up; SequencePerceptron, which takes the same tokens, has "
-    "margins (predict_with_scores), and proves which label sequences need no person (review; docs/how-to/review.md)"
+    "a perceptron has scores, not probabilities; SequencePerceptron, which takes the same tokens, has "
+    "margins (predict_with_scores), and proves which label sequences can be accepted (review; docs/how-to/review.md)"
 )
 # The parameters of other algorithms, which CRFsuite refuses for this one, too.
 OF_OTHERS = (

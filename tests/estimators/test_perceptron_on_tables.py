@@ -109,8 +109,8 @@ def test_a_table_in_memory_gives_the_model_of_its_file(learner, form, frame, tmp
 
 
 def test_the_record_says_in_one_line_that_a_table_was_scaled():
-    said = "Columns standardised: the default beside words and missing values; a missing value counts as"
-    assert f"{said} the mean, with a feature that marks it.\n" in str(Perceptron(random_state=0).fit(NUMBERS, Y).run_)
+    said = "Columns standardised: default with words or missing values; missing values are set to"
+    assert f"{said} the mean, with a feature that marks them.\n" in str(Perceptron(random_state=0).fit(NUMBERS, Y).run_)
     assert f"{said} the mean.\n" in str(Perceptron(random_state=0).fit(FRAME[["doors", "colour"]], Y).run_)
     assert "standardised" not in str(Perceptron(random_state=0).fit(FRAME[["doors"]], Y).run_)
     assert "standard deviations" not in str(Perceptron(random_state=0).fit(FRAME[["colour"]], Y).run_)

@@ -1,7 +1,7 @@
 """Parameters of other libraries: their names here, or why there are none."""
 
 STOPS = "a run stops at an epoch without a mistake; max_iter, min_margin and time_limit stop it sooner"
-NO_LOSS = "there is no loss to be weighed against a penalty: on a mistake the example is added, and that is all"
+NO_LOSS = "there is no loss to be weighed against a penalty: on a mistake the example is added"
 NO_STEPS = "the size of the steps cannot change a mistake, so it is one number, eta0, for the weights read out"
 NO_CRF = "a perceptron has no likelihood to maximise"
 
@@ -36,14 +36,14 @@ ELSEWHERE = {
 
 # Methods that other libraries have.
 NO_CHANCES = (
-    "a perceptron knows no probabilities, and none are made up; predict_with_scores has the margin by which the best "
-    "label sequence beats the second best, and predict_best the k best with their scores; review proves which label "
-    "sequences need no person (docs/how-to/review.md)"
+    "a perceptron has scores, not probabilities; predict_with_scores has the margin by which the best label sequence "
+    "beats the second best, and predict_best the k best with their scores; review proves which label sequences can be "
+    "accepted (docs/how-to/review.md)"
 )
 CALIBRATE = (
-    "a perceptron has scores, and no probabilities; sklearn.calibration.CalibratedClassifierCV makes probabilities of "
+    "a perceptron has scores, not probabilities; sklearn.calibration.CalibratedClassifierCV makes probabilities of "
     "its decision_function, on rows of their own. docs/how-to/probabilities.md shows how, also with venn-abers and "
-    "MAPIE; docs/how-to/review.md proves which predictions need no person"
+    "MAPIE; docs/how-to/review.md proves which predictions can be accepted"
 )
 
 

@@ -155,7 +155,7 @@ class Shell(BaseEstimator):
     def review(
         self, X_train: Any, X_held_out: Any, y_held_out: Any, *, error: float = 0.02, confidence: float = 0.95
     ) -> Review:
-        """Prove which predictions need no person: of those accepted, at most a fraction `error` is wrong.
+        """Prove which predictions need no review: of those accepted, at most a fraction `error` is wrong.
 
         The held-out rows must not have been used for the model, neither for learning nor for choosing parameters. The
         scores of `X_train` space the thresholds that are tried; it may be any rows but the held-out ones. The result is

@@ -101,8 +101,8 @@ class Encoding:
             return None
         if self.is_numbers:
             return "asked for, or columns differ in size or lie far from 0"
-        marked = ", with a feature that marks it" if any(kind.has_missing for kind in numbers) else ""
-        return f"the default beside words and missing values; a missing value counts as the mean{marked}"
+        marked = ", with a feature that marks them" if any(kind.has_missing for kind in numbers) else ""
+        return f"default with words or missing values; missing values are set to the mean{marked}"
 
     @property
     def is_numbers(self) -> bool:
