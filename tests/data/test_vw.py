@@ -117,7 +117,7 @@ def test_words_as_values_are_features_of_their_own(tmp_path):
         ("1 |a b:1:2", "'b:1:2' has two colons"),
         ("1 |a b:1e999", "the value of 'b:1e999' overflows"),
         ("1 |a:1e300 b:1e300", "overflows"),
-        ("1 |a:x b", "'a:x' is no namespace"),
+        ("1 |a:x b", "'a:x' is not a namespace"),
         ("1 |label b", "a namespace is called 'label'"),
         ("1e999 |a b", "'1e999' is not a label"),
     ],

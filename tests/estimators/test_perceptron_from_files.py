@@ -139,7 +139,7 @@ def test_what_is_refused_leaves_the_model_as_it_was():
     ):
         with pytest.raises(ValueError, match=words):
             model.fit(bad)
-    with pytest.raises(ValueError, match="leave y out"):
+    with pytest.raises(ValueError, match="omit y"):
         model.fit([(X, y)], y)
     assert model.__dict__.keys() == before.keys()
     assert (model.coef_ == coef).all()
@@ -157,7 +157,7 @@ def test_what_cannot_be_predicted_is_said(table):
         model.predict([(X * np.nan, y)])
     with pytest.raises(ValueError, match="no labels to compare"):
         model.score([(X, None)])
-    with pytest.raises(ValueError, match="leave y and sample_weight out"):
+    with pytest.raises(ValueError, match="omit y and sample_weight"):
         model.score([(X, y)], y)
     with pytest.raises(ValueError, match="no examples"):
         model.predict(iter([]))

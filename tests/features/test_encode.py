@@ -381,7 +381,7 @@ def test_a_unit_that_is_none_is_refused():
         ([1, 2], {"categorical": ["x"], "text": ["x"]}, "cannot be both categorical and text"),
         ([1, 2], {"ignore": ["x", "z"]}, "no column is left"),
         ([[1], [2]], {}, r"which is not a number, word, date or boolean; ignore=\['x'\]"),
-        ([True, False], {"text": ["x"]}, "is no text but bool"),
+        ([True, False], {"text": ["x"]}, "is not text but bool"),
         ([], {}, "no records"),
     ],
 )

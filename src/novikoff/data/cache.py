@@ -326,7 +326,7 @@ def _index_and_trailer(path: Path) -> tuple[int, bytes, bytes]:
     with open(path, "rb") as file:
         size = os.fstat(file.fileno()).st_size
         if file.read(len(MAGIC)) != MAGIC:
-            raise ValueError(f"{path} is not a cache that this version has written; make it anew")
+            raise ValueError(f"{path} is not a cache that this version has written; rebuild it")
         if size < len(MAGIC) + TRAILER.size:
             _is_damaged(path, "it ends before its index")
         file.seek(size - TRAILER.size)
@@ -340,4 +340,4 @@ def _index_and_trailer(path: Path) -> tuple[int, bytes, bytes]:
 
 
 def _is_damaged(path: Path, what: str) -> NoReturn:
-    raise ValueError(f"{path} is truncated or damaged: {what}; make the cache anew")
+    raise ValueError(f"{path} is truncated or damaged: {what}; rebuild the cache")

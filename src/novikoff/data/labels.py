@@ -38,7 +38,7 @@ def checked_labels(y: Any, name: str = "y") -> NDArray[Any]:
     ['blue', 'red']
     >>> checked_labels([1, 0, float("nan")])
     Traceback (most recent call last):
-    ValueError: the label of row 2 is missing (nan); leave such examples out
+    ValueError: the label of row 2 is missing (nan); omit such examples
     """
     masked = sys.modules.get("numpy.ma")  # a masked array exists only if this is loaded
     if masked is not None and isinstance(y, masked.MaskedArray) and np.any(mask := masked.getmaskarray(y)):
@@ -46,7 +46,7 @@ def checked_labels(y: Any, name: str = "y") -> NDArray[Any]:
     try:
         labels = np.asarray(y)
     except ValueError as error:  # sequences of different lengths
-        raise ValueError(f"{name} is no list of labels: {error}") from None
+        raise ValueError(f"{name} is not a list of labels: {error}") from None
     if labels.ndim != 1:
         raise ValueError(f"{name} has {labels.ndim} dimensions; it needs one label per row")
     kind = labels.dtype.kind
@@ -104,7 +104,7 @@ def _kind_of(value: Any) -> str:
 
 def _missing(row: int, what: str, name: str) -> ValueError:
     of = "" if name == "y" else f" of {name}"
-    return ValueError(f"the label of row {row}{of} is missing ({what:.60}); leave such examples out")
+    return ValueError(f"the label of row {row}{of} is missing ({what:.60}); omit such examples")
 
 
 def sorted_classes(classes: ArrayLike) -> NDArray[Any]:

@@ -355,7 +355,7 @@ def read(
     """
     if is_frame(path):
         if format is not None:
-            raise ValueError(f"format={format!r} is for files; leave it out for a table in memory")
+            raise ValueError(f"format={format!r} is for files; omit it for a table in memory")
         return read_frame(path, label=label, types=types, block_bytes=_checked_size(block_bytes))
     if format is not None and format not in FORMATS:
         raise ValueError(f"unknown format {format!r}; {nearest(format, FORMATS).replace('columns', 'choices')}")
@@ -377,7 +377,7 @@ def read(
         raise ValueError(f'zero_based={zero_based!r} is unknown; choose "auto", True or False')
     form = TableForm(header, None if names is None else tuple(names), tuple(na_values), decimal)
     if form != TableForm() and not set(formats) <= {"csv", "tsv"}:
-        raise ValueError("header=, names=, na_values= and decimal= are for tables in text, CSV and TSV; leave them out")
+        raise ValueError("header=, names=, na_values= and decimal= are for tables in text, CSV and TSV; omit them")
     return Reader(files, formats, label, types, block_bytes, zero_based, form, None, (), n_jobs, _FoundOut(stream))
 
 

@@ -151,7 +151,7 @@ def _flat(name: str, lists: Sequence[Sequence[str]], starts: NDArray[np.int64]) 
 def check_writable(sentences: Sentences, forbidden: str, may_be_empty: bool) -> None:
     empty = np.flatnonzero(np.diff(sentences.starts) == 0)
     if len(empty):
-        raise ValueError(f"sentence {empty[0]} (counting from 0) has no tokens, and a file cannot say so; leave it out")
+        raise ValueError(f"sentence {empty[0]} (counting from 0) has no tokens, and a file cannot say so; omit it")
     for name in sentences.columns:
         for value in set(sentences.values[name]):
             if not isinstance(value, str) or not (value or may_be_empty) or any(mark in value for mark in forbidden):

@@ -197,7 +197,7 @@ class Fields:
 
     def as_text(self, value: Any, name: str, longest: int = 1 << 24) -> str:
         if type(value) is not str or len(value) > longest:
-            self.fail(f"has {name} = {value!r:.60}, which is no text, or too long")
+            self.fail(f"has {name} = {value!r:.60}, which is not text, or too long")
         return value
 
     def choice(self, name: str, choices: tuple[C, ...]) -> C:
@@ -219,7 +219,7 @@ class Fields:
     def listed(self, name: str, most: int = 10**7) -> list[Any]:
         value = self.value(name)
         if type(value) is not list or len(value) > most:
-            self.fail(f"has {name} = {value!r:.60}, which is no list of at most {most:,} values")
+            self.fail(f"has {name} = {value!r:.60}, which is not a list of at most {most:,} values")
         return value
 
     def each(self, name: str, read: Callable[[Any, str], T], most: int = 10**7) -> tuple[T, ...]:

@@ -73,14 +73,14 @@ def batches(
     ([[0.0, 0.5, 0.0, 2.0], [0.0, 0.0, 0.001, 0.0]], [1.0, -1.0])
     """
     if chunk_bytes < 1:
-        raise ValueError(f"chunk_bytes is {chunk_bytes}, but a chunk needs at least 1 byte; leave it out")
+        raise ValueError(f"chunk_bytes is {chunk_bytes}, but a chunk needs at least 1 byte; omit it")
     lowest = 0 if zero_based else 1
     lines = n_columns = 0
     for part in ahead(lambda chunk: _parsed(chunk, lowest), _whole_lines(stream, name, chunk_bytes), n_jobs):
         if isinstance(part, _Trouble):
             raise ValueError(f"{name}, line {lines + part.line}: {part.message}")
         if part.is_too_low:
-            raise ValueError(f"{name} has the index 0, but zero_based=False says that it counts from 1; leave that out")
+            raise ValueError(f"{name} has the index 0, but zero_based=False says that it counts from 1; omit that")
         if part.rows.n_rows:
             n_columns = max(n_columns, part.rows.n_columns)
             rows = replace(part.rows, n_columns=n_columns)
@@ -229,8 +229,8 @@ def _what_is_wrong_with_a_pair(token: bytes, in_front: bool) -> str:
     index, colon, value = token.partition(b":")
     if index == b"qid":
         if in_front:
-            return f"{_shown(token)} is not a query; write qid: and a whole number, or leave it out"
-        return f"{_shown(token)} comes too late; a query stands right after the label"
+            return f"{_shown(token)} is not a query; write qid: and a whole number, or omit it"
+        return f"{_shown(token)} comes too late; a query must come right after the label"
     if not colon:
         return f"{_shown(token)} is not a pair; write index:value, or # before a comment"
     if not index.isdigit() or len(index) > MOST_DIGITS or int(index) > LARGEST_INDEX:
@@ -240,7 +240,7 @@ def _what_is_wrong_with_a_pair(token: bytes, in_front: bool) -> str:
 
 def _what_is_wrong_with_a_number(what: str, number: bytes) -> str:
     if not number:
-        return f"{what} is missing; write a number, or leave the pair out"
+        return f"{what} is missing; write a number, or omit the pair"
     if NOT_FINITE.fullmatch(number):
         return f"{what} is not finite; impute it, or drop the example"
     if DECIMAL.fullmatch(number):

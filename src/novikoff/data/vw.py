@@ -86,7 +86,7 @@ def _columns(piece: Piece, source: FileSource) -> "pa.RecordBatch":
             if not line.strip():
                 raise ValueError("this line is empty; examples of several lines are not read, so write each in one")
             if not bar:
-                raise ValueError("there is no |, behind which the features stand; write label |namespace feature:value")
+                raise ValueError("there is no | before the features; write label |namespace feature:value")
             labels.append(_label(head))
             for segment in rest.split("|"):
                 first, *tokens = segment.replace("\t", " ").split(" ")
@@ -124,9 +124,9 @@ def _label(head: str) -> float | None:
             how = "write a number before the first |, and a tag with an apostrophe or right before the bar"
             raise ValueError(f"{word!r:.60} is not a label; {how}")
     if len(words) > 1 and float(words[1]) != 1:
-        raise ValueError(f"the importance {words[1]} is not 1; repeat the line, or leave the importance out")
+        raise ValueError(f"the importance {words[1]} is not 1; repeat the line, or omit the importance")
     if len(words) > 2 and float(words[2]) != 0:
-        raise ValueError(f"the initial prediction {words[2]} is not 0; a perceptron has none, so leave it out")
+        raise ValueError(f"the initial prediction {words[2]} is not 0; a perceptron has none, so omit it")
     if len(words) > 3:
         raise ValueError(f"{len(words)} numbers stand before the first |; write one, the label")
     return float(words[0]) if words else None
@@ -147,7 +147,7 @@ def _space(token: str) -> tuple[str, float]:
     """Parse the name of a namespace and its scale."""
     name, colon, scale = token.partition(":")
     if colon and not (name and NUMBER.fullmatch(scale) and math.isfinite(float(scale))):
-        raise ValueError(f"{token!r:.60} is no namespace; write |name, or |name:scale with a number")
+        raise ValueError(f"{token!r:.60} is not a namespace; write |name, or |name:scale with a number")
     if name == LABEL:
         raise ValueError(f"a namespace is called {LABEL!r}, as the column of labels is; rename it")
     return name or UNNAMED, float(scale) if colon else 1.0
@@ -166,6 +166,6 @@ def _feature(token: str, scale: float) -> tuple[str, float]:
     if ":" in written:
         raise ValueError(f"{token!r:.60} has two colons; write name:value")
     if not written or NOT_FINITE.fullmatch(written):
-        how = "write a number, or leave the feature out"
+        how = "write a number, or omit the feature"
         raise ValueError(f"the value of {token!r:.60} is missing or not finite; {how}")
     return f"{name}={written}", scale

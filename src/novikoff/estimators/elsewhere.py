@@ -29,7 +29,7 @@ ELSEWHERE = {
     "average": 'the average is the default; readout="last" predicts with the last weights, readout="vote" with all',
     "class_weight": "Perceptron and KernelPerceptron have it; here, repeat the examples that are to count more often",
     "verbose": "fit(..., watch=novikoff.ProgressLine()) shows how it goes on; any function may watch",
-    "n_jobs": "an epoch is the work of one thread, since every mistake changes what the next example meets",
+    "n_jobs": "an epoch is the work of one thread, since every mistake changes the weights for the next example",
     "seed": "it is called random_state here",
     "all_possible_transitions": "every transition has a weight; constraint= rules some out",
 }

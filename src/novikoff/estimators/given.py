@@ -50,7 +50,7 @@ def as_matrix(X: Any) -> Any:
     if is_frame(X):
         for name, kind in columns_to_encode(X).items():
             raise ValueError(
-                f"the column {name!r} is of type {kind}, where numbers are needed; leave it out, or make numbers of "
+                f"the column {name!r} is of type {kind}, where numbers are needed; omit it, or make numbers of "
                 "it, for example with OneHotEncoder of scikit-learn (fit, which sees all rows, encodes words by itself)"
             )
     return as_csr(X) if issparse(X) else X

@@ -299,7 +299,7 @@ class KernelPerceptron(ClassifierShell):
         if not isinstance(X, Objects) and self._takes_columns:
             return super()._scales(X, aside)
         if self.scale not in (False, "auto"):
-            raise ValueError("scale=True is for rows of numbers and a kernel with a name; leave it out")
+            raise ValueError("scale=True is for rows of numbers and a kernel with a name; omit it")
         return None, None
 
     def _are_objects(self, X: Any, *, first: bool) -> bool:

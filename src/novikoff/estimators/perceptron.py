@@ -382,7 +382,7 @@ class Perceptron(ClassifierShell):
                 "scale=True is for a matrix; a table is scaled when it is read, and batches of numbers not"
             )
         if y is not None:
-            raise ValueError("y was given, but batches have labels of their own: leave y out")
+            raise ValueError("y was given, but batches have labels of their own: omit y")
         options = self._options(goes_on, watch, weights)
         if goes_on:
             return learn_from(X, classes=self.classes_, encoding=self.model_.encoding, **options)

@@ -267,7 +267,7 @@ class ClassifierShell(ClassifierMixin, Shell):
         if not comes_in_batches(X):
             return float(super().score(X, labels_to_check(y), sample_weight))
         if y is not None or sample_weight is not None:
-            raise ValueError("batches have labels of their own, and no weights; leave y and sample_weight out")
+            raise ValueError("batches have labels of their own, and no weights; omit y and sample_weight")
         check_is_fitted(self)
         model, right, n_rows = self.to_model(), 0, 0
         with on_cores(getattr(self, "n_jobs", None)):

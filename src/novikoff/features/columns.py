@@ -129,7 +129,7 @@ class Cells:
         kind = self.values.type
         if pa.types.is_string(kind) or pa.types.is_null(kind) or is_number(kind):
             return self.values.cast(pa.string())
-        raise ValueError(f"{self.place()}: the column {self.name!r} is no text but {kind}; leave it out of text=")
+        raise ValueError(f"{self.place()}: the column {self.name!r} is not text but {kind}; omit it from text=")
 
     def named(self) -> tuple[NDArray[np.int64], "pa.Array", NDArray[np.float64]]:
         """Return the row, the name and the value of every feature in a column of maps."""

@@ -71,14 +71,14 @@ def _as_number(name: Hashable, value: Any) -> tuple[Hashable, float]:
             return name, float(value)
     except (TypeError, ValueError, OverflowError):
         pass
-    how = "give a number, or a string for a one-hot feature, or leave the feature out, which means 0"
+    how = "give a number, or a string for a one-hot feature, or omit the feature, which means 0"
     raise ValueError(f"feature {name!r} has the value {value!r}, which is not a number; {how}")
 
 
 def _what_is_wrong(example: Mapping[Any, Any]) -> str:
     for name, value in example.items():
         if value != value:
-            return f"feature {name!r} is NaN; impute it, or leave the feature out, which means 0"
+            return f"feature {name!r} is NaN; impute it, or omit the feature, which means 0"
         if abs(value) == math.inf:
             return f"feature {name!r} is {value}; replace it by a finite number"
     name = max(example, key=lambda feature: abs(example[feature]))

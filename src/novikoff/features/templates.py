@@ -453,7 +453,7 @@ def default_templates(columns: Sequence[str]) -> list[str]:
     """
     if not columns:
         raise ValueError(
-            "there are no templates, and it is not said which columns to learn from; pass templates=, or columns= with "
+            "there are no templates, and no columns to learn from are named; pass templates=, or columns= with "
             "the names of all columns but that of the labels"
         )
     kinds = (OF_WORDS + AFFIXES, OF_TAGS, *(OF_OTHERS for _ in columns[2:]))

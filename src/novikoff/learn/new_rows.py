@@ -267,4 +267,4 @@ class Facts:
             rows, kept, _ = self._compression
             were = "were mistaken or narrow" if run.lead else "were mistaken"
             return f"too many {run.row}s {were}, {kept:,} of {rows:,}"
-        return f"that needs {run.row}s that were not learned from"
+        return f"that needs {run.row}s not used in training"

@@ -182,7 +182,7 @@ def prepare(memory: KernelMemory, points: Points, labels: NDArray[Any]) -> None:
     check_finite(diagonal[None])
     if memory.kernel.is_definite and diagonal.min(initial=0.0) < 0:
         row = int(np.argmin(diagonal))
-        raise ValueError(f"K(x, x) is {diagonal[row]:.6g} in row {row}: this is no positive semidefinite kernel")
+        raise ValueError(f"K(x, x) is {diagonal[row]:.6g} in row {row}: this is not a positive semidefinite kernel")
     memory.n_columns = n_columns
     memory.doubt = max(memory.doubt, memory.kernel.doubt(points))
     places = class_places(labels, memory.n_classes)
@@ -202,5 +202,5 @@ def check_budget(budget: int | None, *, readout: str = "average", min_margin: fl
     if min_margin is not None:
         raise ValueError(
             f"min_margin={min_margin} can be ruled out only by the sum of all mistakes, and budget={budget} forgets "
-            "some; leave one of them out"
+            "some; omit one of them"
         )

@@ -177,6 +177,6 @@ def _check_goes_on(memory: LinearMemory, n_columns: int, vote: bool = False, wei
     if n_columns != memory.n_columns:
         raise ValueError(f"X has {n_columns} columns, but the weights were learned on {memory.n_columns}")
     if weights is not None and (memory.class_weights is None or (weights != memory.class_weights).any()):
-        raise ValueError("class_weight cannot change while learning goes on; start anew with other weights")
+        raise ValueError("class_weight cannot change while learning goes on; start again with other weights")
     if vote and memory.ballots is None:
-        raise ValueError('a vote needs all mistakes, and earlier ones were not kept: start anew with readout="vote"')
+        raise ValueError('a vote needs all mistakes, and earlier ones were not kept: start again with readout="vote"')

@@ -77,10 +77,10 @@ class StreamLabels:
         except TypeError:
             raise TypeError(f"label {label!r} is not hashable; use a string, a number or a tuple of them") from None
         if not known and self.are_fixed:
-            how = "name it there, or leave classes out, and labels are learned as they come"
+            how = "name it there, or omit classes, and labels are learned as they come"
             raise ValueError(f"label {label!r} is not in classes={list(self.classes)!r}; {how}")
         if not known and is_missing(label):
-            raise ValueError(f"the label {label!r} stands for none at all, as NaN and None do; leave such examples out")
+            raise ValueError(f"the label {label!r} means missing, as NaN and None do; omit such examples")
 
 
 @dataclass(frozen=True, eq=False)
