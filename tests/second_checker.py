@@ -151,7 +151,7 @@ class Separation:  # points have keys, a row and perhaps the place of a rival; t
             keys = [(i, r) for i in range(n) for r in classes if r != own[i]]
             self.points = {(i, r): [((j == own[i]) - (j == r)) * v for j in classes for v in rows[i]] for i, r in keys}
         squares = [self.points[i,][i] if self.form else dot(rows[i], rows[i]) for i in range(n)]
-        self.square_radius = need(min(squares) >= self.fit, "no kernel has this matrix") or max(squares)
+        self.square_radius = need(min(squares) >= self.fit, "this is not a valid kernel matrix") or max(squares)
         derived = {"radius": up(self.square_radius)} | self.conclude(witnesses)
         agree(claims, {"radius": None} | {name: value for name, value in derived.items() if value != math.inf})
 

@@ -99,7 +99,7 @@ def test_a_run_that_was_ended_goes_on(folder, monkeypatch):
     words += ["--max-iter", "3"]
     assert call(*words, folder=folder).code == 1
     monkeypatch.setattr(cluster, "line_of", show)
-    assert "a run that can go on" in call(*words, folder=folder).err
+    assert "a run that can be resumed" in call(*words, folder=folder).err
     again = json.loads(done(folder, *words, "--resume", "--json").out)
     assert again["run"] == whole["run"]
     assert again["weights"] == whole["weights"]

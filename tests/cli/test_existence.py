@@ -79,7 +79,7 @@ def test_a_certificate_holds_for_its_own_table_only(patients):
     (patients / "other.csv").write_text(PATIENTS.replace("60", "61"))
     done = call("check", "proof.cert", "other.csv", folder=patients)
     assert done.code == 1
-    assert "others than those certified" in done.err
+    assert "differ from those certified" in done.err
 
 
 @pytest.mark.parametrize(

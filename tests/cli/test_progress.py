@@ -87,7 +87,7 @@ def test_a_bar_counts_every_row(examples, reader):
 def test_certify_tells_what_it_does(examples):
     said = []
     certify_examples(examples, progress=said.append)
-    assert said[0] == "looking for a separator"
+    assert said[0] == "searching for a separator"
     assert said[-1] == "proving what was found"
 
 

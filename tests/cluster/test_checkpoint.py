@@ -81,11 +81,11 @@ def test_a_checkpoint_is_for_the_same_question_about_the_same_data(tmp_path):
     pattern, kept = write_all(tmp_path, "csv", n=9), tmp_path / "kept"
     with pytest.raises(FileNotFoundError, match="there is no checkpoint"):
         fit(pattern, label="y", checkpoint=kept, resume=True)
-    with pytest.raises(ValueError, match="resume goes on from a checkpoint"):
+    with pytest.raises(ValueError, match="a run resumes from a checkpoint"):
         fit(pattern, label="y", resume=True)
     with pytest.raises(Killed):
         fit(pattern, label="y", checkpoint=kept, watch=killed_after(1))
-    with pytest.raises(FileExistsError, match="a run that can go on"):
+    with pytest.raises(FileExistsError, match="a run that can be resumed"):
         fit(pattern, label="y", checkpoint=kept)
     with pytest.raises(ValueError, match="with mixing='uniform', not mixing='adaptive'"):
         fit(pattern, label="y", mixing="adaptive", checkpoint=kept, resume=True)

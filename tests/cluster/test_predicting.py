@@ -54,7 +54,7 @@ def test_a_model_of_tables_takes_no_numbers_and_the_other_way_round(tmp_path):
         predict(fit(table, label="y", max_iter=1), text)
     with pytest.raises(ValueError, match=r"part-0\.csv is a table, but the model was learned from numbers"):
         predict(fit(text, max_iter=1), table)
-    with pytest.raises(ValueError, match="does not say which column has the labels"):
+    with pytest.raises(ValueError, match="does not record its label column"):
         score(Perceptron().fit(read(table, label="y")), table)
     (tmp_path / "empty.svmlight").write_text("# nothing\n")
     for what in (predict, score):

@@ -112,7 +112,7 @@ def test_sizes_are_compared_before_anything_is_read(tmp_path, monkeypatch):
     path = tmp_path / "m"
     path.write_bytes(GOLDEN["perceptron"])
     os.truncate(path, 2**42)
-    with pytest.raises(layout.ModelFileError, match=r"its header speaks of .* bytes, and it has 4,398,046,511,104"):
+    with pytest.raises(layout.ModelFileError, match=r"its header names .* bytes, and it has 4,398,046,511,104"):
         load(path)
     length = struct.unpack_from("<Q", GOLDEN["perceptron"])[0]
     header = json.loads(GOLDEN["perceptron"][8 : 8 + length])

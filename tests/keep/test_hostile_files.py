@@ -299,7 +299,7 @@ def test_another_format_is_refused_in_one_sentence(path, number):
         ("perceptron", lambda header: header.update(more=1), "the header has the field 'more', which is unknown"),
         ("perceptron", lambda header: header["memory"].update(more=1), "the header has the field 'more'"),
         ("perceptron", lambda header: header.update(tie="both"), "tie is 'both': Invalid enum value"),
-        ("structured", lambda header: header["parameters"].pop("held_out"), "the parameters are others than those"),
+        ("structured", lambda header: header["parameters"].pop("held_out"), "the parameters are not those"),
         ("online", lambda header: header["parameters"].update(readout="vote"), "readout='vote' replays every mistake"),
         ("online", lambda header: header.update(narrow=1), "narrow examples without a lead"),
         ("sequence", lambda header: header["classes"].append("B-X"), "a label occurs twice"),
@@ -332,7 +332,7 @@ def test_a_header_gets_no_more_memory_than_its_file_has_room_for(name, path):
     for asked in ({"scalar": ["bytes_", 10**8]}, {"scalar": ["str_", 1]}, *[LONG] * 2):
         parameters = {f"more{number}": asked for number in range(15)}
         content = forged(GOLDEN[name], path, lambda header, more=parameters: header["parameters"].update(more))
-        with pytest.raises(layout.ModelFileError, match=r"cannot be made of|ask for arrays of 360,000,\d+ bytes"):
+        with pytest.raises(layout.ModelFileError, match=r"cannot be made of|require arrays of 360,000,\d+ bytes"):
             attempt(content, path, name)
 
 

@@ -45,7 +45,7 @@ def test_what_is_refused_says_why(client):
     with pytest.raises(ServiceError, match="y: label 'sideways' is not among the classes") as refused:
         client.learn({"a": 1}, "sideways")
     assert (refused.value.status, refused.value.field) == (422, "y")
-    with pytest.raises(ServiceError, match="it is another one"):
+    with pytest.raises(ServiceError, match="a different model"):
         client.create(readout="last")
 
 
@@ -98,4 +98,4 @@ def test_a_pipe_learns_with_a_service_as_it_does_without(address, tmp_path):
     assert "--server needs --model" in nameless.err
     other = call("online", "--label", "is", "--server", address, "--model", "pets", "--tie", "predict", folder=tmp_path)
     assert other.code == 1
-    assert "it is another one" in other.err
+    assert "a different model" in other.err

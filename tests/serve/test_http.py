@@ -83,12 +83,12 @@ def test_an_unknown_field_is_answered_with_those_that_there_are(client, model):
     ):
         answer = client.post(path, json=body)
         assert is_problem(answer, 422, field)
-        assert f"there are {known}" in answer.json()["error"]["message"]
+        assert f"the fields are {known}" in answer.json()["error"]["message"]
     lines = '{"x": {}, "y": "up"}\n{"x": {}, "y": "up", "z": 1}\n'
     answer = client.post(f"{model}/learn", content=lines, headers=NDJSON)
     assert is_problem(answer, 422, "line 2")
-    assert "unknown field `z`; there are x, y" in answer.json()["error"]["message"]
-    assert "there are margin" in client.get(f"{model}/record?depth=1").json()["error"]["message"]
+    assert "unknown field `z`; the fields are x, y" in answer.json()["error"]["message"]
+    assert "the only one is margin" in client.get(f"{model}/record?depth=1").json()["error"]["message"]
 
 
 def test_of_a_model_that_is_not_there_it_is_said_what_creates_it(client):

@@ -25,7 +25,7 @@ def test_creating_the_same_again_changes_nothing_and_something_else_is_refused(w
             await caller.learn(UP)
             about, is_new = await caller.create(readout="last")
             assert (about.examples, is_new) == (1, False)
-            await refused(409, caller.create(), "it is another one")
+            await refused(409, caller.create(), "a different model")
             await refused(422, caller.create(judge="served"), "needs classes")
             await caller.delete()
             await refused(404, caller.learn(UP), "there is no model")
@@ -57,9 +57,7 @@ def test_a_model_goes_on_from_a_file(where):
                 await caller.learn(UP, ({"b": 1.0}, "down"))
             assert await old.file() == await new.file()
             await refused(422, Caller(service, "bad").create(file=b"no file"), "the file is not a model file")
-            await refused(
-                422, Caller(service, "bad").create(file=await old.file(), tie="predict"), "brings its own tie"
-            )
+            await refused(422, Caller(service, "bad").create(file=await old.file(), tie="predict"), "has its own tie")
         async with serving(where) as service:
             assert await Caller(service, "old").file() == await Caller(service, "new").file()
 
@@ -101,15 +99,15 @@ def later(header):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (later, "counted from an example that has not come"),
+        (later, "counted from an example that is in the future"),
         (lambda header: header.update(classes=["up", {"scalar": ["bytes_", 4 * 10**9]}]), "cannot be made of"),
-        (lambda header: header["parameters"].update({f"p{i}": LONG for i in range(9)}), "ask for arrays"),
+        (lambda header: header["parameters"].update({f"p{i}": LONG for i in range(9)}), "require arrays"),
         (lambda header: header.update(examples=int("9" * 5000)), "5,000 digits"),
         (lambda header: header.update(encoding={"columns": {}}), "field 'encoding', which is unknown"),
-        (lambda header: header.update(classes=[{"tuple": ["up"]}, "down"]), "labels that a service cannot write down"),
+        (lambda header: header.update(classes=[{"tuple": ["up"]}, "down"]), "labels that a service cannot store"),
         (lambda header: header.update(classes=[1.5, {"float": "inf"}]), "an infinite label"),
         (lambda header: header.update(classes=[1.5, {"float": "nan"}]), "stands for none at all"),
-        (lambda header: header["parameters"].update(half_life=2.0**52 + 1), "parameters .* cannot write down"),
+        (lambda header: header["parameters"].update(half_life=2.0**52 + 1), "parameters .* cannot store"),
         (lambda header: header.update(longest=1e300), "too long"),
         (lambda header: header.update(mistakes=1, longest=1e-9), "larger than the sum of all mistakes"),
     ],
@@ -179,7 +177,7 @@ def test_a_model_that_cannot_be_replayed_is_set_aside_and_the_others_are_served(
             async with serving(where) as service:
                 caller, other = Caller(service), Caller(service, "other")
                 for answer in (caller.learn(UP), caller.create(), caller.record()):
-                    await refused(500, answer, "'m' cannot be replayed.*set aside.*has not come")
+                    await refused(500, answer, "'m' cannot be replayed.*set aside.*in the future")
                 await other.learn(UP)
                 assert service.store.names() == ["m", "other"]
                 assert "novikoff_models_set_aside 1" in metrics(service, 2)

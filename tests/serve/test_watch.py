@@ -82,7 +82,7 @@ def test_too_many_watchers_are_refused(monkeypatch):
     with served() as (address, _), watching(address):
         answer = httpx.get(f"{address}v1/events")
         assert answer.status_code == 429
-        assert "watch already" in answer.json()["error"]["message"]
+        assert "too many watchers" in answer.json()["error"]["message"]
         assert httpx.head(f"{address}v1/events").is_success
 
 

@@ -145,7 +145,7 @@ def _terms(engine: Engine, shards: Sequence[Shard], reading: Reading, token: str
     }
     if not shards[0].is_table:
         if reading.label is not None or any(reading.column_roles.values()):
-            raise ValueError("svmlight text has its labels and numbers in their places, without names; omit label=")
+            raise ValueError("svmlight text has no named columns; omit label=")
         auto = reading.zero_based == "auto"
         from_zero = any(engine.call("counts_from_zero")) if auto else bool(reading.zero_based)
         return Terms(token, zero_based=from_zero, **both)

@@ -118,10 +118,10 @@ def _options(mixing: Mixing, asked: dict[str, Any]) -> Options:
     if asked.get("readout") == "vote":
         raise ValueError('a vote needs every mistake, and shards keep theirs; choose readout="average" or "last"')
     if mixing == "none" and asked.get("shuffle"):
-        raise ValueError('mixing="none" is the run of one machine in the order given; leave shuffle out')
+        raise ValueError('mixing="none" is the run of one machine in the order given; omit shuffle')
     for name in ("class_weight", "held_out", "early_stopping", "record_mistakes", "tol"):
         if asked.get(name) not in (None, False):
-            raise ValueError(f"{name}= is not supported for shards; leave it out")
+            raise ValueError(f"{name}= is not supported for shards; omit it")
     usual = {"shuffle": mixing != "none", "random_state": 0}
     given = {name: value for name, value in asked.items() if name != "shuffle" or value is not None}
     return Options.of({**usual, **given}, "fit")
@@ -141,14 +141,16 @@ class Checkpoint:
         if resume:
             self._parts = self._read()
         elif self.path is not None and self.path.exists():
-            raise FileExistsError(f"{path} is the checkpoint of a run that can go on; resume it, or delete the file")
+            raise FileExistsError(
+                f"{path} is the checkpoint of a run that can be resumed; resume it, or delete the file"
+            )
         self.token: str = secrets.token_hex(8) if self._parts is None else self._parts.header["token"]
 
     def _read(self) -> FileParts:
         """Return the content of the file, if it is a checkpoint of a run with the same options."""
         path = self.path
         if path is None:
-            raise ValueError("resume goes on from a checkpoint; say which, with checkpoint=")
+            raise ValueError("a run resumes from a checkpoint; say which, with checkpoint=")
         if not path.exists():
             raise FileNotFoundError(f"there is no checkpoint {path} to resume from; start without resume")
         parts = read(path)
@@ -161,7 +163,7 @@ class Checkpoint:
             if header["asked"].get(name) != value:
                 raise ValueError(
                     f"{path} is of a run with {name}={header['asked'].get(name)!r}, not {name}={value!r}; "
-                    "ask for the same, or begin anew"
+                    "ask for the same, or start over"
                 )
         return parts
 
@@ -242,6 +244,6 @@ def _check_shards(cluster: Cluster, before: list[list[str]]) -> None:
         if name != old_name:
             raise ValueError(f"the checkpoint is of other shards: {old_name} has become {name}")
         if fingerprint != old_fingerprint:
-            raise ValueError(f"{name} has changed since the checkpoint was written; begin anew")
+            raise ValueError(f"{name} has changed since the checkpoint was written; start over")
     if len(now) != len(before):
-        raise ValueError(f"the checkpoint is of {len(before)} shards, and now there are {len(now)}; begin anew")
+        raise ValueError(f"the checkpoint is of {len(before)} shards, and now there are {len(now)}; start over")

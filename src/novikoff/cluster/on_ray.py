@@ -148,7 +148,7 @@ class Ray:
         if ray.is_initialized():
             if self.address is None or self.address == "auto":
                 return
-            raise ValueError(f"this process is connected to a cluster already; leave out the address {self.address}")
+            raise ValueError(f"this process is connected to a cluster already; omit the address {self.address}")
         quiet = {"log_to_driver": False, "logging_level": "error"}
         try:
             self._reach()
@@ -179,7 +179,7 @@ class Ray:
         nodes = [(node["NodeID"], node["Resources"].get("CPU", 0.0)) for node in ray.nodes() if node["Alive"]]
         room = [node for node, processors in sorted(nodes) for _ in range(int(processors))]
         if not room:
-            raise ValueError(f"the cluster at {self.address} has no processors; add a node")
+            raise ValueError(f"the cluster at {self.address} has no CPUs; add a node")
         wanted = min(self.workers or len(room), n_shards)
         # Take the nodes in turn, so that even a few actors are on different ones.
         nodes_first = sorted(range(len(room)), key=lambda i: (room[:i].count(room[i]), room[i]))

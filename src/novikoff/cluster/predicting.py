@@ -82,7 +82,7 @@ def score(
     plain = _plain(model)
     label = label or getattr(source, "label", None) or plain.parameters.get("label")
     if plain.takes_a_table and label is None:
-        raise ValueError("the model does not say which column has the labels; name it with label=")
+        raise ValueError("the model does not record its label column; name it with label=")
     parts = _on_shards(plain, source, engine, format, shard_bytes, label or "")
     pairs: Counter[tuple[Any, Any]] = sum((part[1] for part in parts), Counter())
     known = plain.classes.tolist()

@@ -117,7 +117,7 @@ class ShardedExamples(Examples):
         return self.cluster.take(numbers)
 
     def blocks(self) -> Iterator[Block]:
-        raise TypeError("these examples are not here; shards pass over them")
+        raise TypeError("these examples are on the shards")
 
 
 def on_shards(cluster: Cluster) -> "ShardedBlocks":

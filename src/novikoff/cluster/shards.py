@@ -53,7 +53,7 @@ class FileShard:
     def check_unchanged(self) -> None:
         """Refuse a file that has changed since."""
         if stamp_of(self.file) != self.stamp:
-            raise OSError(f"{self.file} has changed since the work began; begin again when it is complete")
+            raise OSError(f"{self.file} has changed since the work began; start over when it is complete")
 
     def reader(
         self, label: str | None, types: Mapping[str, str | None] | None = None, zero_based: "ZeroBased" = "auto"
@@ -117,9 +117,9 @@ def shards_of(source: Any, *, format: str | None = None, shard_bytes: int = SHAR
         raise ValueError("standard input cannot be read by several machines; save it to files, and name these")
     formats = source.formats if is_reader else [format or format_of(file, None) for file in files]
     if len({kind == "svmlight" for kind in formats}) > 1:
-        raise ValueError(f"{files[0]}: svmlight text and tables do not make one data set; read them apart")
+        raise ValueError(f"{files[0]}: svmlight text and tables do not make one data set; read them separately")
     if "vw" in formats:
-        raise ValueError(f"{files[0]}: Vowpal Wabbit's text is read on one machine only; leave the cluster out")
+        raise ValueError(f"{files[0]}: Vowpal Wabbit's text is read on one machine only; omit the cluster")
     rows: int | None = 0
     shards: list[Shard] = []
     for file, kind in zip(files, formats, strict=True):

@@ -252,7 +252,7 @@ class Worker:
         cache = open_cache(path)
         if not cache.n_rows:
             path.unlink()
-            raise ValueError(f"{self.shard.name} has no rows; leave it out, or cut the data into larger shards")
+            raise ValueError(f"{self.shard.name} has no rows; omit it, or cut the data into larger shards")
         order = np.argsort(labels.order)  # counts are of the sorted labels
         return Prepared(
             cache.n_rows,
@@ -271,7 +271,7 @@ class Worker:
         cache, prepared = self._cached(agreed.terms)
         expected = agreed.prepared[self.number].fingerprint
         if prepared.fingerprint != expected:
-            raise OSError(f"{self.shard.name} has other rows than when the work began; begin again")
+            raise OSError(f"{self.shard.name} has other rows than when the work began; start over")
         places = np.searchsorted(agreed.classes, prepared.known)
         examples = Examples(
             cache,
@@ -358,5 +358,5 @@ def _cache_folder(folder: str | None) -> Path:
     path.mkdir(mode=0o700, parents=True, exist_ok=True)
     found = path.lstat()
     if hasattr(os, "getuid") and (found.st_uid != os.getuid() or found.st_mode & 0o077):
-        raise OSError(f"{path} belongs to somebody else, or others may write to it; choose another with cache_folder=")
+        raise OSError(f"{path} belongs to another user, or is writable by others; choose another with cache_folder=")
     return path

@@ -72,7 +72,7 @@ def _read_kernel(plain: Any, function: Callable[..., Any] | None) -> KernelFunct
     ensure((form is None) == (function is not None), "the kernel of the parameters differs from the model's")
     ensure(form is None or form in KERNELS, "the kernel is unknown")
     ensure(type(gamma) is float and 0.0 < gamma < math.inf, "gamma is not positive")
-    ensure(type(degree) is int and 1 <= degree <= 2**62, "the degree is no whole number of at least 1")
+    ensure(type(degree) is int and 1 <= degree <= 2**62, "the degree must be an integer of at least 1")
     ensure(type(coef0) is float and math.isfinite(coef0), "coef0 is not finite")
     params = decode(plain["params"])
     ensure(params is None or isinstance(params, dict), "kernel_params is not a dictionary")
@@ -124,7 +124,7 @@ def _check(memory: KernelMemory, n_classes: int) -> bool:
     checks.within(memory.by_class, "by_class", memory.examples + 1)
     ensure(memory.mistakes >= 0, "there are more narrow examples than updates")
     checks.within(memory.rows.array, "rows", 2**62)
-    ensure(memory.budget is None or memory.budget >= 1, "the budget is no whole number of at least 1")
+    ensure(memory.budget is None or memory.budget >= 1, "the budget must be an integer of at least 1")
     ensure(memory.budget is None or support <= memory.budget, "there are more support rows than the budget")
     held = support if memory.projector is not None else 0
     ensure(memory.gram.shape == (held, held), "the products of the support rows differ")
@@ -159,7 +159,7 @@ def _check_support(memory: KernelMemory, support: int) -> None:
 
 
 def _check_kept(memory: KernelMemory, kept: KernelMistakes, support: int) -> None:
-    ensure(memory.budget is None, "there is no vote on a budget")
+    ensure(memory.budget is None, "voting is not supported on a budget")
     ends = {"support": support, "classes": len(memory.by_class), "times": memory.examples, "rows": 2**62}
     for name, end in ends.items():
         checks.shape(getattr(kept, name), f"kept.{name}", len(kept.rows))

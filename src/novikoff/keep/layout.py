@@ -187,7 +187,7 @@ def _check_size(beginning: bytes, size: int, path: Path) -> None:
         refuse(path, "its header does not say where its arrays are")
     if len(beginning) + max(ends, default=0) != size:
         claimed = len(beginning) + max(ends, default=0)
-        refuse(path, f"its header speaks of {claimed:,} bytes, and it has {size:,}; it may be cut off")
+        refuse(path, f"its header names {claimed:,} bytes, and it has {size:,}; it may be cut off")
 
 
 def _header_length(content: bytes | memoryview) -> int:
@@ -221,7 +221,7 @@ def _unpacked(content: bytes, header: Mapping[str, Any], path: Path) -> Arrays:
 
     transposed = header.get("transposed")
     if not isinstance(transposed, list):
-        refuse(path, "it does not say how its arrays lie")
+        refuse(path, "it does not state the order of its arrays")
     try:
         return {name: _array(tensor, name in transposed) for name, tensor in deserialize(content)}
     except MemoryError:

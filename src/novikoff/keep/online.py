@@ -44,7 +44,7 @@ def to_parts(model: OnlinePerceptron) -> FileParts:
 def from_parts(parts: FileParts, functions: Mapping[str, Callable[..., Any]]) -> OnlinePerceptron:
     header, arrays = parts.header, dict(parts.arrays)
     parameters = decode_parameters(header, functions, own=("readout",))  # recent, auto, no vote
-    ensure(parameters.keys() == set(PARAMETERS), "the parameters are others than those of an OnlinePerceptron")
+    ensure(parameters.keys() == set(PARAMETERS), "the parameters are not those of an OnlinePerceptron")
     ensure(type(parameters["lead"]) in (int, float), "the lead is not a number")
     labels = decode(header["classes"])
     ensure(isinstance(labels, list) and len(set(labels)) == len(labels), "the labels are no list of different ones")
@@ -72,7 +72,7 @@ def _check(state: OnlineState, fit_intercept: bool, fades: bool) -> None:
     updates, longest = state.mistakes + state.narrow, state.longest
     ensure(updates <= state.examples, "there are more mistakes than examples")
     ensure(len(state.labels) >= 2 or not (updates or state.classes_are_fixed), "one label alone makes no mistakes")
-    ensure(state.origin <= (state.examples if fades else 0), "ages are counted from an example that has not come")
+    ensure(state.origin <= (state.examples if fades else 0), "ages are counted from an example that is in the future")
     ensure(state.waited <= updates * updates, "labels came later than there were mistakes")
     ensure(longest <= LONGEST, "an example is too long")
     ensure(state.square <= 2.0 * (longest * longest + 1.0), "R^2 is larger than the longest example")

@@ -135,7 +135,7 @@ def from_parts(parts: FileParts, functions: Mapping[str, Callable[..., Any]]) ->
     ensure(features.index.n_columns == weights.n_features, "there are not as many features as weights")
     run = read_run(header, SequenceRun)
     assert isinstance(run, SequenceRun)
-    ensure(run.readout != "vote", "there is no vote of label sequences")
+    ensure(run.readout != "vote", "voting is not supported for label sequences")
     guesses = _guesses(arrays, labels)
     known = CODEC.read_fields(Tagger, header, arrays, without=BY_HAND)
     memory = None if drift is None else _memory(known_memory, weights, drift, run)
@@ -151,7 +151,7 @@ def from_parts(parts: FileParts, functions: Mapping[str, Callable[..., Any]]) ->
     rows = known["mistake_rows"]
     ensure(guesses is None or rows is None or len(rows) == len(guesses), "there are not as many guesses as mistakes")
     parameters = decode_parameters(header, functions)
-    ensure(parameters.get("readout") != "vote", "there is no vote of label sequences")
+    ensure(parameters.get("readout") != "vote", "voting is not supported for label sequences")
     fixed = CODEC.read(bool, header.get("labels_are_fixed", False), {}, "labels_are_fixed")
     known |= {"memory": memory, "labels_are_fixed": fixed, "mistake_guesses": guesses}
     return Tagger(features, tuple(labels), weights, run=run, parameters=parameters, **known)
@@ -192,7 +192,7 @@ def _weights(arrays: Arrays, n_labels: int, n_bytes: int, *, with_drift: bool) -
     ):
         checks.shape(array, name, length)
     counts = counts.astype(np.int64)
-    ensure(int(counts.sum()) == len(labels), "there are not as many weights as features say")
+    ensure(int(counts.sum()) == len(labels), "the number of weights does not match the features")
     checks.within(counts, "counts", n_labels + 1)
     checks.within(labels, "labels", n_labels)
     drifts = [take(arrays, name, np.float64) for name in ("drift", "link_drift")] if with_drift else []
@@ -233,7 +233,7 @@ def _features(kind: Fields, arrays: Arrays, n_features: int) -> TokenFeatures:
 
 def _templates(kind: Fields) -> tuple[Template, ...]:
     texts = kind.texts("templates")
-    ensure(bool(texts) and max(map(len, texts or ())) <= LONGEST_TEMPLATE, "there are no templates, or absurd ones")
+    ensure(bool(texts) and max(map(len, texts or ())) <= LONGEST_TEMPLATE, "there are no templates, or invalid ones")
     templates = tuple(map(parse_template, texts or ()))
     offsets = [abs(part.offset) for template in templates for part in template.parts]
     ensure(max(offsets) <= FARTHEST_OFFSET, "a template looks absurdly far")

@@ -46,7 +46,7 @@ def from_parts(parts: FileParts, functions: Mapping[str, Callable[..., Any]]) ->
     parameters = decode_parameters(header, functions)
     for name in ("features", "decode", "loss"):
         needed_function(header, name, functions)
-    ensure(parameters.keys() == set(PARAMETERS), "the parameters are others than those of a StructuredPerceptron")
+    ensure(parameters.keys() == set(PARAMETERS), "the parameters are not those of a StructuredPerceptron")
     memory = _memory(header["memory"], arrays)
     rows, guesses = take(arrays, "mistake_rows", np.int64, may_be_none=True), None
     checks.mistake_rows(rows)
@@ -56,7 +56,7 @@ def from_parts(parts: FileParts, functions: Mapping[str, Callable[..., Any]]) ->
     known = CODEC.read_fields(StructuredModel, header, arrays, without=BY_HAND)
     checks.all_taken(arrays)
     run = read_run(header)
-    ensure(known["readout"] != "vote", "there is no vote of structures")
+    ensure(known["readout"] != "vote", "voting is not supported for structures")
     ensure(known["readout"] == parameters["readout"], "the read-out of the parameters differs from the model's")
     search = StructureSearch(*(parameters[name] for name in ("features", "decode", "loss", "violation")))
     return StructuredModel(

@@ -146,7 +146,7 @@ def check_room(plain: Any, n_bytes: int) -> None:
         waiting += value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     if asked > SMALL_BYTES + BYTES_A_BYTE * n_bytes:
         raise ModelFileError(
-            f"{n_bytes:,} bytes ask for arrays of {asked:,} bytes; a model has shorter names and labels"
+            f"{n_bytes:,} bytes require arrays of {asked:,} bytes; a model has shorter names and labels"
         )
 
 

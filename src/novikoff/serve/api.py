@@ -101,7 +101,7 @@ def _plain(call: Call) -> list[Any] | None:
 
 
 async def watch(call: Call) -> Reply:
-    """What changes, as it happens: server-sent events named `models`, and a comment now and then in silence.
+    """Stream changes as server-sent events named `models`, with a comment as heartbeat.
 
     The data of each is Changes. A client that does not read is dropped.
     """
@@ -223,21 +223,21 @@ def _family(name: str, kind: str, text: str, values: Mapping[str, float], whose:
 # The description
 
 REFERENCE = "#/components/schemas/{name}"
-ABOUT = "Predict, reveal, learn. The log of what was learned is the truth, and a model is the log replayed."
+ABOUT = "Predict, reveal, learn. The log is the source of truth; a model is the log replayed."
 TEXTS = {
     400: "The request is not JSON.",
     401: "The token is missing or wrong.",
-    403: "The request comes from elsewhere.",
+    403: "The request is not from this machine or page.",
     404: "Not found.",
     408: "The request came too slowly.",
     409: "It conflicts with the present state.",
     410: "It was trimmed from the log.",
     413: "The request is too large.",
-    415: "The request is of another type.",
+    415: "The request has an unsupported content type.",
     422: "The request is invalid.",
     429: "Too much waits to be written; send again later.",
     500: "The model is set aside, because its log cannot be replayed; or something went wrong.",
-    502: "The server that holds the model gave no answer; it may have done it, or not.",
+    502: "The server that holds the model gave no answer; it may or may not have acted.",
     503: "The service is not ready.",
 }
 
@@ -310,7 +310,7 @@ def _responses(route: Route) -> dict[str, Any]:
         done["content"] = {kind: {"schema": {"type": "string"}}}
     responses = {str(route.status): done}
     if route.status == 201 and route.method == "PUT":
-        responses["200"] = {**done, "description": "It was there, with the same settings."}
+        responses["200"] = {**done, "description": "It existed already, with the same settings."}
     if route.path == "/readyz":
         responses["503"] = {**done, "description": "Not yet, or no longer."}
     for status in sorted(_errors(route)):

@@ -254,7 +254,8 @@ class Forwarder:
 
 
 def _unknown(url: str) -> RefusedError:
-    return RefusedError(502, f"{url} held the model and gave no answer; it may have done it, or not: send again by key")
+    unknown = "the request may or may not have been applied; retry with the same Idempotency-Key"
+    return RefusedError(502, f"{url} held the model and gave no answer; {unknown}")
 
 
 def page_routes() -> list[Route]:

@@ -247,7 +247,7 @@ def settled(settings: Settings) -> tuple[Settings, OnlinePerceptron]:
     learner = learner_of(settings)
     given = [name for name in PARAMETERS if getattr(settings, name) != getattr(Settings(), name)]
     if settings.file is not None and given:
-        raise ValueError(f"a model file brings its own {' and '.join(given)}; leave that out")
+        raise ValueError(f"a model file has its own {' and '.join(given)}; omit these")
     if settings.judge == "served" and not learner.classes_are_fixed:
         raise ValueError('judge="served" needs classes from the start: no label may be new when it is revealed')
     as_learned = {name: getattr(learner, name) for name in PARAMETERS}
@@ -258,9 +258,9 @@ def settled(settings: Settings) -> tuple[Settings, OnlinePerceptron]:
         events.decode("create", events.encode([wanted]))
         labels = msgspec.convert(list(learner.classes), list[Label])
     except (msgspec.MsgspecError, TypeError) as error:
-        raise ValueError(f"the file has parameters or labels that a service cannot write down: {error}") from None
+        raise ValueError(f"the file has parameters or labels that a service cannot store: {error}") from None
     if any(isinstance(label, float) and not math.isfinite(label) for label in labels):
-        raise ValueError("the file has an infinite label, which JSON does not know")
+        raise ValueError("the file has an infinite label, which JSON cannot represent")
     return wanted, learner
 
 
@@ -348,4 +348,4 @@ def _change_challengers(state: ModelState, seq: int, kind: Kind, event: Any) -> 
     elif kind == "retire":
         del state.challengers[event.name]
     else:
-        raise ValueError(f"event {seq} of the log is a {kind}, which is not to be folded")
+        raise ValueError(f"event {seq} of the log is a {kind}, which cannot be replayed")

@@ -121,7 +121,8 @@ class Call:
         if not lines:
             raise RefusedError(422, "the request has no lines")
         if len(lines) > MOST_LINES:
-            raise RefusedError(413, f"the request has {len(lines):,} lines; at most {MOST_LINES:,} go together")
+            most = f"at most {MOST_LINES:,} are allowed per request"
+            raise RefusedError(413, f"the request has {len(lines):,} lines; {most}")
         return lines
 
     @property
@@ -140,7 +141,7 @@ class Call:
         pairs = parse_qsl(self.raw_query.decode("latin-1"), keep_blank_values=True)
         for name, _ in pairs:
             if name != parameter.name:
-                known = _there_are([parameter.name])
+                known = f"the only one is {parameter.name}"
                 raise RefusedError(422, f"unknown parameter {name!r:.60} in the query; {known}", name[:60])
         given = dict(pairs)
         return parameter.read(given[parameter.name]) if given else parameter.default
@@ -158,14 +159,11 @@ def decoded(decode: Any, body: Any, wanted: Any = None) -> Any:
         message, _, place = str(error).partition(" - at ")
         place = place.strip("`")
         if message.startswith("Object contains unknown field"):
-            message += f"; {_there_are(_fields(wanted, place))}"
+            known = _fields(wanted, place)
+            message += f"; the fields are {', '.join(known)}" if known else "; there are none"
         raise RefusedError(422, message, _field(place)) from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise RefusedError(400, f"the request cannot be read: {error}") from None
-
-
-def _there_are(names: Any) -> str:
-    return f"there are {', '.join(names)}" if names else "there are none"
 
 
 def _fields(wanted: Any, place: str) -> list[str]:

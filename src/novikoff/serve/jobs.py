@@ -63,7 +63,7 @@ class Job:
             self.again = store.key(self.model.number, self.token.name)
             if self.again is not None and self.again.digest != self.token.digest:
                 raise RefusedError(
-                    422, "this Idempotency-Key came before, with another request; use a new one", "Idempotency-Key"
+                    422, "this Idempotency-Key was already used for another request; use a new one", "Idempotency-Key"
                 )
         if self.again is None:
             self.write(store, now)
@@ -147,9 +147,7 @@ class Reveal(Append):
             where = "id" if len(self.labels) == 1 else f"line {line}: id"
             found = store.remembered(self.model.number, name)
             if found is None or found.expires < now:
-                raise RefusedError(
-                    404, f"no prediction {name!r} waits for a label; it may have been too long ago", where
-                )
+                raise RefusedError(404, f"no prediction {name!r} waits for a label; it may have expired", where)
             if found.revealed is not None or name in seen:
                 raise RefusedError(409, f"the label of {name!r} has been revealed already", where)
             seen[name] = None
@@ -205,7 +203,7 @@ class Create(Job):
         self.losses = self.models.losses
         number = store.create(self.model.name)
         if number is None:
-            raise RefusedError(409, f"a model {self.model.name!r} was created at the same time; ask again")
+            raise RefusedError(409, f"a model {self.model.name!r} was created at the same time; retry")
         self.model.number = number
         store.append(number, self.row._replace(at=now))
 

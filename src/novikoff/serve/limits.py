@@ -151,7 +151,7 @@ class Limited(HttpToolsProtocol):
         self._refuse(RefusedError(431, f"the headers are longer than {MOST_HEADER_BYTES:,} bytes"))
 
     def send_400_response(self, msg: str) -> None:
-        self._refuse(RefusedError(400, "malformed request: this is not HTTP/1.1"))
+        self._refuse(RefusedError(400, "malformed request: not HTTP/1.1"))
 
     def _refuse(self, error: RefusedError) -> None:
         """Refuse a request that cannot be read to its end, and close: where the next one begins is unknown.

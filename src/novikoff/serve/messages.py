@@ -116,7 +116,7 @@ class Brief(msgspec.Struct):
 
 
 class Changes(msgspec.Struct):
-    """How models are that changed, and which are gone. The first message of a stream has all models."""
+    """Models that changed, and those deleted. The first message of a stream has all models."""
 
     models: list[Brief]
     gone: list[str]
@@ -157,7 +157,7 @@ class DriftReport(msgspec.Struct):
 
 
 class Comparison(msgspec.Struct):
-    """A challenger: its settings, since when it learns, and how many it and the model predicted wrongly since."""
+    """A challenger: its settings, when it was added, and how many it and the model predicted wrongly since."""
 
     name: str
     settings: Settings
@@ -171,7 +171,7 @@ class Comparison(msgspec.Struct):
 class Record(msgspec.Struct):
     """What happened, and what it proves.
 
-    `mistakes` are the theorem's, those of the last weights, from which was learned; with a lead, `narrow` examples were
+    `mistakes` are the theorem's, of the last weights; all were learned. With a lead, `narrow` examples were
     right and learned, too; `wrong` are answers that were given
     and turned out wrong, among the `revealed`. `margin_at_most`: no weights separate the stream with a larger margin
     (gamma <= ||w||/k); null before the first mistake. `bound` is for the margin that was asked for, or else for that.
@@ -201,7 +201,7 @@ class FeatureWeight(msgspec.Struct):
 
 
 class ClassWeights(msgspec.Struct):
-    """The heaviest weights of a class, as the read-out has them. Of two classes the first has the opposite ones."""
+    """The largest weights of a class, as the read-out has them. Of two classes the first has the opposite ones."""
 
     label: Label | None
     intercept: float

@@ -41,12 +41,12 @@ FIGURES: dict[str, tuple[str, str, Callable[[ModelState], float]]] = {
     "events": ("counter", "Events in the log of a model.", lambda state: state.seq),
     "examples": ("counter", "Examples that a model has learned.", lambda state: state.learner.examples),
     "mistakes": ("counter", "Mistakes of the last weights, which are the model.", lambda state: state.learner.mistakes),
-    "revealed": ("counter", "Predictions whose label has come.", lambda state: state.counts.revealed),
+    "revealed": ("counter", "Predictions whose label was revealed.", lambda state: state.counts.revealed),
     "wrong": ("counter", "Predictions that turned out wrong.", lambda state: state.counts.wrong),
     "drift_window_mistakes": ("gauge", "Mistakes in the window for drift.", lambda state: state.counts.drift.mistakes),
     "drift_window_expected": (
         "gauge",
-        "Mistakes in the window that the record before it leads one to expect.",
+        "Expected mistakes in the window.",
         lambda state: state.counts.drift.expected,
     ),
     "drift_alarms": (

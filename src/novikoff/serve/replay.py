@@ -142,7 +142,7 @@ def take_snapshot(state: ModelState) -> tuple[bytes, str]:
     digest = hashlib.sha256(content).hexdigest()
     again = load_snapshot(content, digest, state.learner.mistakes)
     if msgspec.msgpack.decode(_ENCODER.encode(again)) != msgspec.msgpack.decode(content):
-        raise ValueError("a snapshot does not come back as it was written; nothing is trimmed")
+        raise ValueError("a snapshot does not reload as written; nothing is trimmed")
     return content, digest
 
 

@@ -52,7 +52,7 @@ def reached_at(url: str | None, address: str, where: str) -> str:
     if url is not None and not re.fullmatch(r"https?://[^/?#\s]+/?", url):
         raise ValueError(f"--url {url} is not an address of a server, such as http://10.0.0.7:8151")
     if url is None and "://" in where and re.match(r"http://(0\.0\.0\.0|\[::\]):", address):
-        raise ValueError(f"nobody can call {address}; say by --url where the other servers reach this one")
+        raise ValueError(f"nobody can call {address}; set --url to where the other servers reach this one")
     return address if url is None else url
 
 

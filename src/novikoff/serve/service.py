@@ -174,7 +174,7 @@ class Service:
             return answering.about(name, model.state), True
         self.models.release(model)
         if settings.file is not None or model.state.line.settings != fold.plain(wanted):
-            raise RefusedError(409, f"there is a model {name!r}, and it is another one; delete it first")
+            raise RefusedError(409, f"a different model {name!r} exists; delete it first")
         return answering.about(name, model.state), False
 
     async def _settled(self, settings: Settings, field: str | None = None) -> tuple[Settings, OnlinePerceptron]:
@@ -250,14 +250,14 @@ class Service:
         return answering.record(model.state, waiting, margin)
 
     async def show_weights(self, model: LoadedModel, top: int) -> messages.HeaviestWeights:
-        """The heaviest weights, by name."""
+        """The largest weights, by name."""
         return answering.weights(model.state, top)
 
     async def show_why(self, model: LoadedModel, name: str, top: int) -> messages.Why:
         """Why a remembered prediction was what it was: the features and the past mistakes that contribute to it."""
         found = await asyncio.to_thread(self.store.remembered, model.number, name)
         if found is None or found.expires < self.clock():
-            raise RefusedError(404, f"no prediction {name!r} is remembered; it may have been too long ago", "id")
+            raise RefusedError(404, f"no prediction {name!r} is remembered; it may have expired", "id")
         return await self._why(model, events.decode_prediction(found.body), top)
 
     async def explain(self, model: LoadedModel, asked: messages.ToExplain, top: int) -> messages.Why:
@@ -307,7 +307,7 @@ class Service:
         return await self._submit(jobs.RollBack(model, earlier, token))
 
     async def add_challenger(self, model: LoadedModel, challenge: events.Challenge, token: Token | None) -> bytes:
-        """Let another learner learn from the same stream. It answers nothing, and is compared in the record."""
+        """Add a challenger. It learns from the same stream, answers nothing, and is compared in the record."""
         own, given = model.state.line.settings, challenge.settings
         if given.file is None and given.classes is None:
             given = msgspec.structs.replace(given, classes=own.classes)
@@ -326,7 +326,7 @@ class Service:
         return await self._submit(jobs.Append(model, "challenge", [ready], body, token, check))
 
     async def retire_challenger(self, model: LoadedModel, name: str, token: Token | None) -> bytes:
-        """Let a challenger go."""
+        """Remove a challenger."""
         return await self._end_challenge(model, "retire", name, token)
 
     async def promote(self, model: LoadedModel, challenger: events.Challenger, token: Token | None) -> bytes:
@@ -351,7 +351,7 @@ class Service:
         """Answer again a request that was learned before a crash but not answered: fold the log up to it."""
         rows = self.store.rows(number, key.first, 1)
         if not rows or rows[0].first != key.first:
-            raise RefusedError(410, "the answer to this request is no longer known; it was learned")
+            raise RefusedError(410, "the answer to this request is no longer known; the examples were learned")
         (row,) = rows
         is_learned = row.kind in ("learn", "reveal")
         flags = fold.apply(state_at(self.store, number, row.first - 1), row) if is_learned else []

@@ -42,7 +42,7 @@ class Watchers:
 
     def join(self) -> Watcher:
         if len(self) >= MOST_WATCHERS:
-            raise RefusedError(429, f"{MOST_WATCHERS} watch already; ask again later", retry_after=5)
+            raise RefusedError(429, f"too many watchers: there are {MOST_WATCHERS} already; retry later", retry_after=5)
         watcher = Watcher()
         self._all.add(watcher)
         return watcher

@@ -129,7 +129,7 @@ def test_missing_values_are_refused_and_said(tmp_path):
 
 
 def test_labels_that_are_shares_are_refused():
-    with pytest.raises(ValueError, match="shares"):
+    with pytest.raises(ValueError, match="proportions"):
         certify([[0.0], [1.0], [2.0]], [0.25, 0.25, 0.5], diverging=True)
 
 

@@ -177,7 +177,7 @@ def test_where_no_plane_helps_every_example_may_be_a_mistake(X, y, fit_intercept
     assert found.bound == found.value == found.lower == 2 * len(y)
     assert str(found) == (
         f"At most {2 * len(y)} mistakes in 2 passes: one for every example seen. "
-        f"No plane and margin promise less than {2 * len(y)}."
+        f"No hyperplane and margin give less than {2 * len(y)}."
     )
 
 

@@ -257,8 +257,8 @@ def test_too_many_rows_for_a_kernel_are_refused_with_their_number(monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "options", "words"),
     [
-        (([([[1.0], [2.0]], [0, 1])], [0, 1]), {}, "labels of their own"),
-        (([([[1.0], [2.0]], [0, 1])],), {"kernel": "precomputed"}, "no kernel matrix"),
+        (([([[1.0], [2.0]], [0, 1])], [0, 1]), {}, "batches contain their labels"),
+        (([([[1.0], [2.0]], [0, 1])],), {"kernel": "precomputed"}, "cannot be a kernel matrix"),
         (([([[1.0], [2.0]], [1, 1])],), {}, "all labels are 1"),
         (([([[1.0], [2.0]], None)],), {}, "no labels"),
         (([[1.0], [2.0]],), {}, "y is missing"),

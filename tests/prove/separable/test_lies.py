@@ -222,7 +222,7 @@ def test_the_margin_under_a_gaussian_brackets_what_floats_say():
 
 def test_a_matrix_that_no_kernel_has_is_refused_and_a_rounded_one_claims_nothing():
     K = np.array([[1.0, 2.0], [2.0, 1.0]])
-    with pytest.raises(ValueError, match="no kernel has this matrix"):
+    with pytest.raises(ValueError, match="this is not a valid kernel matrix"):
         certify(K, [1, -1], kernel="precomputed", fit_intercept=False)
     K[0, 1] = K[1, 0] = 1 + 1e-12
     assert certify(K, [1, -1], kernel="precomputed", fit_intercept=False).verdict is Verdict.UNDECIDED

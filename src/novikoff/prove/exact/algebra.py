@@ -191,7 +191,7 @@ def regular_solution(matrix: Any, right: Any, clock: Clock) -> Fractions | None:
 def dot(a: Sequence[Any], b: Sequence[Any]) -> Any:
     """The product of two vectors of whole numbers or fractions."""
     if len(a) != len(b):
-        raise ValueError(f"the product of {len(a)} numbers and {len(b)} is none")
+        raise ValueError(f"vectors of lengths {len(a)} and {len(b)} have no inner product")
     return sum(map(mul, a, b))
 
 

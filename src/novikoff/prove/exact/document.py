@@ -50,7 +50,7 @@ class ProofFields(Fields):
     def fraction(self, value: Any, name: str) -> Fraction:
         """A fraction in lowest terms: `["3", "4"]`, the second number positive."""
         if type(value) is not list or len(value) != 2:
-            self.fail(f"has {name} = {value!r:.60}, which is no fraction [numerator, denominator]")
+            self.fail(f"has {name} = {value!r:.60}, which is not a fraction [numerator, denominator]")
         above, below = self.as_integer(value[0], name), self.as_integer(value[1], name, least=1)
         fraction = quotient(above, below)
         if fraction.denominator != below:

@@ -96,7 +96,7 @@ def exact_floats(
     >>> exact_floats([[0.5, 2**53 + 1]], "A")
     Traceback (most recent call last):
     ValueError: row 0, column 1 of A is 9007199254740993, which float64 cannot represent; round it first, so that the \
-answer is about the numbers that you mean
+proof is about the intended numbers
     """
     given = _as_array(values, name)
     if given.dtype.kind not in "biufO":
@@ -169,5 +169,5 @@ def _refuse_rounded(given: NDArray[Any], floats: Floats, name: str, place: Calla
         index = tuple(int(i) for i in np.argwhere(is_other)[0])
         raise ValueError(
             f"{place_of(place(index))} of {name} is {given[index]!s:.60}, which float64 cannot represent; round it "
-            "first, so that the answer is about the numbers that you mean"
+            "first, so that the proof is about the intended numbers"
         )

@@ -47,7 +47,7 @@ def family_named(family: str | None) -> str:
     ('binomial', 'negative-binomial')
     """
     if family is None:
-        raise ValueError(f"say which family it is, by family=: one of {', '.join(NUMBERS)}")
+        raise ValueError(f"pass family=: one of {', '.join(NUMBERS)}")
     name = str(family).strip().lower().replace(" ", "-").replace("_", "-")
     name = ALIASES.get(name, name)
     if name in REFUSED:
@@ -249,7 +249,7 @@ def _two_outcomes(y: Any, n: int, success: Any, *, shares: bool = False) -> tupl
             return numbers, None
     values = sorted(set(labels.tolist()))
     if len(values) != 2:
-        kind = "zeros and ones, shares between them," if shares else "zeros and ones"
+        kind = "zeros and ones, proportions between them," if shares else "zeros and ones"
         raise ValueError(f"y has {len(values)} different values; it needs {kind} or two labels")
     if success is not None:
         won = chosen_label("success", success, values)
@@ -280,7 +280,7 @@ def _classes(y: Any, n: int, weights: Floats) -> tuple[NDArray[np.int64], tuple[
     present = set(labels[weights > 0].tolist())
     classes = [value for value in order if value in present] if order is not None else sorted(present)
     if len(classes) < 2:
-        raise ValueError(f"y has {len(classes)} classes; there is nothing to tell apart")
+        raise ValueError(f"y has {len(classes)} classes; at least two are required")
     places = {value: place for place, value in enumerate(classes)}
     codes = np.array([places.get(value, 0) for value in labels.tolist()], dtype=np.int64)
     return codes, tuple(map(plain_label, classes))

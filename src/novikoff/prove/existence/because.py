@@ -51,7 +51,7 @@ class Irreducible:
         from novikoff.prove.existence.inputs import likelihood_of
 
         likelihood = likelihood_of(model, data, **options)
-        claim(self.sha256 == likelihood.sha256, "data", "the numbers are others than those of this set")
+        claim(self.sha256 == likelihood.sha256, "data", "the data differ from those of this set")
         names = coefficients_of(likelihood)
         known = {*self.coefficients} <= {*names} and len(self.coefficients) == len(self.direction)
         claim(known, "coefficients", "the model has no such coefficients")
@@ -72,7 +72,7 @@ def irreducible(likelihood: Likelihood, direction: list[int] | tuple[int, ...]) 
     """
     cone = cone_of(likelihood)
     signs = cone.signs(direction)
-    claim(bool((signs >= 0).all() and not signs[cone.is_equation].any()), "direction", "it breaks a row")
+    claim(bool((signs >= 0).all() and not signs[cone.is_equation].any()), "direction", "it violates a row")
     claim(bool((signs > 0).any()), "direction", "no row is positive")
     J = np.flatnonzero(direction)
     beside = cone.whole.in_rows(np.flatnonzero(signs == 0)).in_columns(J)

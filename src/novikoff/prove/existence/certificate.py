@@ -160,7 +160,7 @@ class Existence:
         if coefficient is not None and self.fate(coefficient) in (say.FINITE, UNIDENTIFIED):
             raise ValueError(f"the estimate of {coefficient!r} is {self.fate(coefficient)}, not infinite")
         if not self.witnesses.directions:
-            raise ValueError("no estimate is known to be infinite, so that there are no rows because of which it is")
+            raise ValueError("no estimate is known to be infinite")
         place = None if coefficient is None else self.coefficients.index(coefficient)
         return reduced(self._data("because"), self.witnesses.directions, place)
 
@@ -219,7 +219,7 @@ class Existence:
         try:
             text = self.to_json()
         except (TypeError, ValueError, AttributeError, KeyError, OverflowError) as error:
-            raise CertificateError(f"the certificate has values that no certificate has: {error}") from None
+            raise CertificateError(f"the certificate is malformed: {error}") from None
         again = Existence.from_json(text)
         claim(again.coefficients == self.coefficients, "coefficients", "they have other names than the columns")
         return again
@@ -231,7 +231,7 @@ class Existence:
             said, value = self.about.get(name), about[name]
             if not _same(said, value):
                 raise CertificateError(f"the certificate is about {name} = {said!r:.200}, and these are {value!r:.200}")
-        claim(self.sha256 == likelihood.sha256, "data", "the numbers are others than those certified")
+        claim(self.sha256 == likelihood.sha256, "data", "the data differ from those certified")
         derived = Existence.of(likelihood, self.witnesses)
         for name in ("estimate", "coefficients", "separated", "diverging"):
             said, found = getattr(self, name), getattr(derived, name)
@@ -338,5 +338,5 @@ def _read_formula(formula: ProofFields) -> dict[str, Any]:
 
 def _read_pair(claims: ProofFields, value: Any, name: str, size: int) -> tuple[int, str]:
     if type(value) is not list or len(value) != 2 or value[1] not in SIGNS:
-        claims.fail(f"has {name} = {value!r:.60}, which is no coefficient with what becomes of it")
+        claims.fail(f"has {name} = {value!r:.60}, which is not a coefficient with a valid status")
     return claims.as_whole(value[0], name, most=size - 1), value[1]

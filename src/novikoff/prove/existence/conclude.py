@@ -85,7 +85,7 @@ def conclude(likelihood: Likelihood, witnesses: EstimateWitnesses, clock: Clock 
     if likelihood.family != "log-binomial":
         _need(witnesses.start is None and witnesses.no_start is None, "start", "only the log link asks for one")
     elif witnesses.no_start is not None:
-        _need(witnesses == EstimateWitnesses(no_start=witnesses.no_start), "no_start", "nothing else can be said then")
+        _need(witnesses == EstimateWitnesses(no_start=witnesses.no_start), "no_start", "no other witness is allowed")
         _check_no_start(likelihood, witnesses.no_start)
         return EstimateClaims(Estimate.NO_START)
     elif witnesses.start is not None:
@@ -102,7 +102,7 @@ def _conclude(cone: Cone, witnesses: EstimateWitnesses, clock: Clock) -> Estimat
         if number and clock.is_over():
             raise OutOfTimeError
         signs = signs_along(cone, direction)
-        _need(is_in_cone(cone, signs), "direction", f"number {number} breaks a row")
+        _need(is_in_cone(cone, signs), "direction", f"number {number} violates a row")
         if number == 0:
             is_strict = signs > 0
             _need(bool(is_strict.any()), "direction", "no row is positive")
@@ -212,7 +212,7 @@ def _check_sign(cone: Cone, null_space: NullSpace, proof: SignProof, sign: int) 
 def _check_start(likelihood: Likelihood, start: tuple[int, ...]) -> None:
     cone = start_cone(likelihood)
     signs = signs_along(cone, start)
-    _need(bool((signs >= 0).all() and (signs > 0)[must_be_below(likelihood)].all()), "start", "it breaks a row")
+    _need(bool((signs >= 0).all() and (signs > 0)[must_be_below(likelihood)].all()), "start", "it violates a row")
 
 
 def _check_no_start(likelihood: Likelihood, combination: Combination) -> None:

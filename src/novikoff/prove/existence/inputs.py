@@ -189,7 +189,7 @@ def _of_pyfixest(fit: Any, table: Any, options: ModelOptions) -> Likelihood:
     from novikoff.prove.existence.formulas import from_formula
 
     if hasattr(fit, "all_fitted_models"):
-        raise ValueError("these are several models of pyfixest: ask about each, as to_list() has them")
+        raise ValueError("these are several models of pyfixest: pass one of to_list()")
     family = options.get("family") or PYFIXEST.get(fit._method)
     if family is None or fit._is_iv:
         raise ValueError(
@@ -231,12 +231,12 @@ def likelihood_of(
         asked = {**found, **given}
         if asked.get("family") is None and _is_least_squares(_unfitted(model)):
             why = REFUSED["gaussian"]
-            raise ValueError(f"{type(model).__name__}: {why}; to ask about its data, say which family, by family=")
+            raise ValueError(f"{type(model).__name__}: {why}; to ask about its data, pass family=")
         return from_arrays(X, y, ModelOptions(**asked), origin)  # type: ignore[typeddict-item]
     if data is None and (hasattr(model, "in_one_piece") or hasattr(model, "is_table")):
         model, data = _examples(model)
     if data is None:
-        raise ValueError("X alone says nothing: give the response y, too, or a formula and a table, or a model")
+        raise ValueError("X alone is not enough: pass the response y, or a formula and a table, or a model")
     return from_arrays(model, data, ModelOptions(**{"family": "binomial", **given}))  # type: ignore[typeddict-item]
 
 

@@ -55,7 +55,7 @@ def why_none(
     if kernel is not None:
         return "a kernel has no columns, and so no coefficients"
     if len(classes) == 2 and all(type(c) is float and 0 <= c <= 1 for c in classes) and set(classes) != {0.0, 1.0}:
-        return f"the labels {classes[0]} and {classes[1]} are shares to a binomial regression; name the classes"
+        return f"the labels {classes[0]} and {classes[1]} are proportions to a binomial regression; name the classes"
     return None if table is None else _why_none_of_table(table.encoding, fit_intercept, table.label)
 
 

@@ -239,7 +239,7 @@ def _same_examples(X: Any, y: Any, about: BallData | None, inside: Any) -> Label
     """Return the examples if they are those of the proof; raise CertificateError otherwise."""
     examples = Labelled.of(X, y)
     if about is None:
-        raise CertificateError("this was made by hand, and does not say of which examples it speaks")
+        raise CertificateError("this was made by hand, and does not name its data")
     found = BallData.of(examples)
     claim(_kinds(about) == _kinds(found), "data", f"it is about {about!r:.300}, and these are {found!r:.300}")
     if _kinds(inside) not in map(_kinds, found.classes):
@@ -268,7 +268,7 @@ class _NoBallProof(NamedTuple):
 
 def _written(is_ball: bool, inside: Any, about: BallData | None, witnesses: dict[str, Any]) -> str:
     if about is None:
-        raise ValueError("this was made by hand, and does not say of which examples it speaks; it cannot be a proof")
+        raise ValueError("this was made by hand, and does not name its data; it cannot be a proof")
     return written("ball", data=written_part(about), claims={"ball": is_ball, "inside": inside}, witnesses=witnesses)
 
 

@@ -229,7 +229,7 @@ def _exact(points: ArrayLike, family: str, sides: int | None) -> list[Point]:
 def _fraction(value: Any, row: int, column: int) -> Fraction:
     plain = value.item() if isinstance(value, np.generic) else value
     if isinstance(plain, float) and not math.isfinite(plain):
-        raise ValueError(f"{plain} in row {row}, column {column} is no place for a point; remove or impute that row")
+        raise ValueError(f"{plain} in row {row}, column {column} is not a valid coordinate; remove or impute that row")
     if not isinstance(plain, float | Rational):
         raise TypeError(
             f"{value!r} in row {row}, column {column} is a {type(value).__name__}; "
@@ -289,7 +289,7 @@ def enough_examples(
     """
     check_confidence(confidence)
     if not 0.0 < error < 1.0:
-        raise ValueError(f"error={error!r} must be a share between 0 and 1")
+        raise ValueError(f"error={error!r} must be a fraction between 0 and 1")
     if (mistakes is None) == (dimension is None):
         raise ValueError("pass mistakes, the bound (R/gamma)^2, or dimension, the number of coordinates; one of them")
     doubt = 1.0 - confidence

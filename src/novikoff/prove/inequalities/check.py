@@ -138,12 +138,12 @@ class Inequalities:
             other, own = (f"{n} x {d}" for n, d in (rows.shape, (self.n_rows, self.n_columns)))
             raise CertificateError(f"A is {other}, but this is about a system of {own}")
         if self.sha256 != fingerprint(rows):
-            raise CertificateError("A has the right shape, but its numbers are others than those that this is about")
+            raise CertificateError("A has the right shape, but its numbers differ from those that were certified")
         asked = self.min_margin if self.outcome is Outcome.MARGIN_RULED_OUT else None
         found = derived(rows, self.x, self.combination, self.dual, asked)
-        claim(self.outcome is found.outcome, "outcome", f"{found.outcome.value} is what follows")
+        claim(self.outcome is found.outcome, "outcome", f"{found.outcome.value} is what the witnesses prove")
         claim(_is_float(self.margin, found.margin), "margin", f"that of x is {found.margin!r}, rounded down")
-        why = f"{found.margin_at_most!r} is what follows"
+        why = f"{found.margin_at_most!r} is what the witnesses prove"
         claim(_is_float(self.margin_at_most, found.margin_at_most), "margin_at_most", why)
 
     def to_json(self) -> str:
@@ -240,7 +240,7 @@ def derived(
     if min_margin is None:
         return Derived(Outcome.UNDECIDED, None, bound)
     if not isinstance(min_margin, float) or not 0 < min_margin <= 1:
-        raise CertificateError(f"min_margin = {min_margin!r:.60} is no margin above 0 and at most 1")
+        raise CertificateError(f"min_margin = {min_margin!r:.60} must be above 0 and at most 1")
     return Derived(Outcome.MARGIN_RULED_OUT if bound < min_margin else Outcome.UNDECIDED, None, bound)
 
 
@@ -313,7 +313,7 @@ def as_whole_vector(x: Any, dimension: int) -> list[int]:
     """Floats or whole numbers as whole numbers in the same proportions."""
     values = x.tolist() if isinstance(x, np.ndarray) and x.ndim == 1 else None
     if values is None or len(values) != dimension:
-        raise CertificateError(f"x is no vector of {dimension} numbers")
+        raise CertificateError(f"x is not a vector of {dimension} numbers")
     if all(type(v) is int for v in values):
         return values
     if not all(type(v) is float and math.isfinite(v) for v in values):
@@ -338,7 +338,7 @@ def _read_vector(fields: ProofFields) -> NDArray[Any]:
     if all(_is_float64(value) for value in values):
         return np.array([float(value) for value in values])
     if any(value.denominator != 1 for value in values):
-        fields.fail("has an x that consists neither of float64 nor of whole numbers")
+        fields.fail("has an x whose numbers must be float64 or whole numbers")
     return np.array([int(value) for value in values], dtype=object)
 
 

@@ -71,7 +71,7 @@ def mistake_bound(
         if isinstance(value, float) and not math.isfinite(value):
             raise ValueError(f"{name}={value!r} is not a finite number")
     if margin <= 0:
-        raise ValueError(f"margin={margin!r} is not positive: data that no plane separates have no mistake bound")
+        raise ValueError(f"margin={margin!r} is not positive: data that no hyperplane separates have no mistake bound")
     if radius < 0:
         raise ValueError(f"radius={radius!r} is negative; it is the length of the longest example")
     reach = Fraction(radius) ** 2 * (1 if n_classes <= 2 else 2)
@@ -151,7 +151,7 @@ class FreundSchapireBound:
                 f"{formula} <= {at_most(self.value)} with R = {self.radius:.6g}, D = {self.deviation:.6g} "
                 f"and gamma = {self.margin:.6g}"
             )
-        return f"A{self.promise[1:]}: {why}. No plane and margin promise less than {at_least(self.lower)}."
+        return f"A{self.promise[1:]}: {why}. No hyperplane and margin give less than {at_least(self.lower)}."
 
 
 @dataclass(frozen=True, eq=False)

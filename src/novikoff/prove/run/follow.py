@@ -114,11 +114,11 @@ class FollowedProof:
         if self.holds:
             rounded = ", up to rounding" if self.arithmetic == "float64" else ""
             ties = counted(self.near_ties, "near-tie")
-            return f"Every inequality held{rounded}{f', granting float64 {ties}' if self.near_ties else ''}."
+            return f"Every inequality held{rounded}{f', allowing {ties} in float64' if self.near_ties else ''}."
         if not self.was_mistake.all():
             first = int(np.flatnonzero(~self.was_mistake)[0])
             how = "above its loss" if self.has_loss else "above the lead" if self.lead else "positive"
-            return f"Mistake number {first + 1} was none: its score was {how}."
+            return f"Mistake number {first + 1} was not a mistake: its score was {how}."
         return "Not every inequality held."
 
     def worth_showing(self, few: int = 12) -> list[int]:

@@ -281,7 +281,7 @@ class Steps:
             ]
             return cls._named(added, lead=lead, seen_radius=seen_radius)
         if guesses is None:
-            raise ValueError(f"of {len(classes)} classes, say which was taken instead, mistake by mistake")
+            raise ValueError(f"with {len(classes)} classes, pass the predicted label of each mistake")
         pairs = zip(folded, labels, guesses, strict=True)
         return cls._named(
             (

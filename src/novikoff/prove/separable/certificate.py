@@ -254,7 +254,9 @@ class Certificate(Subject):
     def _how_to_get_there(self) -> str:
         if not self.problem.has_one_plane or self.mistake_bound is None or self.mistake_bound < MANY_MISTAKES:
             return ""
-        return ". It may need so many; solve_inequalities on the rows y (x, 1) does not: it is made for tiny margins"
+        return (
+            ". It may need so many; solve_inequalities on the rows y (x, 1) does not: it is designed for tiny margins"
+        )
 
     @property
     def obstruction_in_words(self) -> str | None:
@@ -334,6 +336,6 @@ MANY_MISTAKES = 10**9
 USUAL_GAP = 1e-6
 
 _TRY_INEQUALITIES = (
-    ". solve_inequalities on the rows y (x, 1) may still find a separator: its rescaled perceptron is made for tiny "
-    "margins"
+    ". solve_inequalities on the rows y (x, 1) may still find a separator: its rescaled perceptron is designed for "
+    "tiny margins"
 )

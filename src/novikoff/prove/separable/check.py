@@ -66,14 +66,14 @@ def _well_formed(certificate: Certificate) -> Certificate:
     try:
         text = to_json(certificate)
     except (TypeError, ValueError, AttributeError, OverflowError) as error:
-        raise CertificateError(f"the certificate has values that no certificate has: {error}") from None
+        raise CertificateError(f"the certificate is malformed: {error}") from None
     return from_json(text)
 
 
 def _derived(claimed: Certificate, X: Any, y: ArrayLike | None) -> Certificate:
     if comes_in_batches(X):
         if y is not None or (claimed.kernel is not None and claimed.kernel.form == "precomputed"):
-            raise ValueError("batches have labels of their own, and are no kernel matrix: leave y out, or pass arrays")
+            raise ValueError("batches contain their labels and cannot be a kernel matrix: omit y, or pass arrays")
         _check_table(claimed, X)
         with unreadable_is_refused(), _examples_of(X, claimed.table) as examples:
             if claimed.kernel is not None:
@@ -128,7 +128,7 @@ def _check_table(claimed: Certificate, source: Any) -> None:
     """Check that a table is given if and only if the certificate is about one, with the labels in the same column."""
     is_table = bool(getattr(source, "is_table", False))
     if is_table and claimed.table is None:
-        raise CertificateError("the certificate is about numbers, and does not say how a table becomes these")
+        raise CertificateError("the certificate is about numbers, and has no encoding for a table")
     if is_table and claimed.table is not None and source.label != claimed.table.label:
         raise CertificateError(
             f"the certificate is about the labels in {claimed.table.label!r}, but {source.label!r} was read as label"

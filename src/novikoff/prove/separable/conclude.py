@@ -158,7 +158,7 @@ def conclude(data: Data, found: Witnesses, clock: Clock = UNLIMITED) -> Certific
 def _check_no_more(found: Witnesses, **not_needed: Any) -> None:
     for name, value in not_needed.items():
         if value is not None:
-            raise CertificateError(f"the witness {name} is not needed for this verdict, and must not be there")
+            raise CertificateError(f"the witness {name} is not allowed for this verdict")
 
 
 def make_certificate(
@@ -267,7 +267,7 @@ def _check_vector(data: Data, vector: Sequence[int], name: str) -> None:
     if len(vector) != data.dimension:
         raise CertificateError(f"the {name} has {len(vector)} numbers, but the space has {data.dimension} dimensions")
     if any(vector[place] for place in places_of_no_bias(subject)):
-        raise CertificateError(f"the {name} has a bias, but the question is about planes without one")
+        raise CertificateError(f"the {name} has a bias, but the question is about hyperplanes without an intercept")
 
 
 def places_of_no_bias(subject: Subject) -> range:
@@ -292,7 +292,7 @@ def _named(data: Data, part: Support | Obstruction, name: str) -> tuple[Points, 
     elif rivals is not None:
         raise CertificateError(f"the {name} names rivals, but there are only two classes")
     if any(a >= b for a, b in pairwise(pairs)):
-        raise CertificateError(f"the rows of the {name} must ascend, each once")
+        raise CertificateError(f"the rows of the {name} must be strictly ascending")
     return data.named(rows, rivals)
 
 

@@ -117,7 +117,7 @@ def symmetric(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
         raise ValueError(f"the kernel matrix is not symmetric: row {row}, column {column} differs from its mirror")
     if matrix.diagonal().min(initial=0.0) < 0:
         row = int(np.argmin(matrix.diagonal()))
-        raise ValueError(f"K(x, x) is negative for row {row}: this is no positive semidefinite kernel")
+        raise ValueError(f"K(x, x) is negative for row {row}: the kernel is not positive semidefinite")
     return matrix if np.array_equal(matrix, matrix.T) else matrix / 2 + matrix.T / 2
 
 
@@ -180,7 +180,7 @@ def _separable(data: InFeatureSpace, found: Witnesses) -> Certificate:
     lower, bound = _settled(lambda bits: _lower_square(data, coefficients, bits), both, up=False)
     upper = _settled(lambda bits: _upper_square(data, found.support, bits), fraction_root_up, up=True)
     if lower > upper:
-        raise CertificateError("no kernel has this matrix: it is not positive semidefinite")
+        raise CertificateError("this is not a valid kernel matrix: it is not positive semidefinite")
     is_exact = data.products.kernel.is_rational
     return _certificate(
         data,
@@ -201,7 +201,7 @@ def _lower_square(data: InFeatureSpace, coefficients: Sequence[int], bits: int) 
     used = [j for j, value in enumerate(coefficients) if value]
     square = data.products.square(used, [coefficients[j] for j in used], bits)
     if square[1] <= 0 or (square[0] <= 0 and bits == PRECISIONS[-1]):
-        raise CertificateError("no kernel has this matrix: the length of a combination is not positive")
+        raise CertificateError("this is not a valid kernel matrix: the length of a combination is not positive")
     return Interval.of(low**2 / square[1], high**2 / square[0]) if low > 0 and square[0] > 0 else None
 
 
@@ -212,7 +212,7 @@ def _upper_square(data: InFeatureSpace, support: Support | None, bits: int) -> I
     whole = as_whole_floats(support.weights)
     low, high = data.products.square(support.rows, whole, bits)
     if high < 0:
-        raise CertificateError("no kernel has this matrix: the squared length of a combination is negative")
+        raise CertificateError("this is not a valid kernel matrix: the squared length of a combination is negative")
     total = sum(whole) ** 2
     return Interval.of(max(low, Fraction(0)) / total, max(high, Fraction(0)) / total)
 
@@ -269,4 +269,4 @@ def _check_coefficients(data: InFeatureSpace, coefficients: Sequence[int], name:
 def _check_part(data: InFeatureSpace, part: Support | Obstruction, name: str) -> None:
     check_weighed(part, data.products.n_points, name)
     if part.rivals is not None or any(a >= b for a, b in pairwise(part.rows)):
-        raise CertificateError(f"the rows of the {name} must ascend, each once, and have no rivals")
+        raise CertificateError(f"the rows of the {name} must be strictly ascending, and have no rivals")

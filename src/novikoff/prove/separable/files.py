@@ -133,7 +133,7 @@ def _read_table(table: ProofFields) -> Table:
     except ValueError as error:
         raise CertificateError(f"{table.name} has a wrong encoding: {error}") from None
     if not same(encoding.to_dict(), plain):
-        raise CertificateError(f"{table.name} has an encoding that is not written as encodings are")
+        raise CertificateError(f"{table.name} has an encoding that is not in canonical form")
     return Table(None if label is None else table.as_text(label, "label"), encoding)
 
 

@@ -81,8 +81,8 @@ class ExactKernel:
             raise ValueError(f"degree={degree!r} must be a whole number from 1 to {HIGHEST_DEGREE}")
         if coef0 is not None and not (_is_real(coef0) and 0 <= coef0 < math.inf):
             raise ValueError(
-                f"coef0={coef0!r} must be a number of at least 0: below, the polynomial is no positive semidefinite "
-                "kernel, and there is no feature space to speak of"
+                f"coef0={coef0!r} must be a number of at least 0: below, the polynomial is not a positive "
+                "semidefinite kernel, and has no feature space"
             )
         return cls(
             form,

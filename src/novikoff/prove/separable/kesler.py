@@ -253,7 +253,7 @@ def kesler_points(X: Any, y: ArrayLike, fit_intercept: bool = True) -> KeslerPoi
     """One point for every row and rival."""
     classes, labels = np.unique(np.asarray(y), return_inverse=True)
     if len(classes) < 2:
-        raise ValueError(f"y has only one class, {classes.tolist()}; there is nothing to tell apart")
+        raise ValueError(f"y has only one class, {classes.tolist()}; at least two are required")
     rows = X if hasattr(X, "tocsr") else np.asarray(X, dtype=np.float64)
     return KeslerPoints.of_places(rows, labels, len(classes), fit_intercept)
 

@@ -40,7 +40,7 @@ class Separator:
         if not (np.isfinite(w).all() and math.isfinite(bias)):
             raise ValueError("a separator has finite weights and a finite bias")
         if not np.any(w) and bias == 0:
-            raise ValueError("all weights and the bias are 0: that is no plane, and every example lies on it")
+            raise ValueError("all weights and the bias are 0: this is not a hyperplane")
         w.flags.writeable = False
         object.__setattr__(self, "weights", w)
         object.__setattr__(self, "bias", float(bias))
@@ -72,7 +72,7 @@ class Separator:
         """The signed distance of every row from the hyperplane in the original space (||w|| = 1)."""
         length = length_of(self.weights)
         if length == 0:
-            raise ValueError("all weights are 0: only the bias is left, and that is no plane in the picture")
+            raise ValueError("all weights are 0, and only the bias is left: this is not a hyperplane")
         return self.score(X) / length
 
 
@@ -131,7 +131,7 @@ def radius_square(X: Any, fit_intercept: bool = True) -> Fraction:
     """
     matrix: Any = X.tocsr() if hasattr(X, "tocsr") else np.asarray(X)
     if matrix.shape[0] == 0:
-        raise ValueError("X has no rows, so no longest one")
+        raise ValueError("X has no rows, so the radius is undefined")
     if hasattr(matrix, "tocsr") and not matrix.has_canonical_format:
         matrix = matrix.copy()
         matrix.sum_duplicates()

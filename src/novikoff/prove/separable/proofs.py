@@ -293,7 +293,7 @@ def _normals_of_many(few: Points, found: Spanning | None, clock: Clock) -> list[
         normals = _solved_for(whole_matrix(few, found.rows)[0], found, free, clock)
     if normals is None or any(np.any(signs) for signs in clock.through(signs_of_many_products(few, normals))):
         n_columns = few.dimension - 1
-        raise MemoryError(f"{few.n_points} points in {n_columns} columns are too many to be written out exactly")
+        raise MemoryError(f"{few.n_points} points in {n_columns} columns are too many for exact arithmetic in memory")
     return normals
 
 

@@ -135,7 +135,7 @@ def plain_classes(classes: NDArray[Any]) -> tuple[Any, ...]:
         if type(label) not in (str, int, float, bool):
             raise ValueError(
                 f"label {label!r} is a {type(label).__name__}; a certificate names labels that are text, numbers or "
-                "truth values: convert them, for example with str"
+                "booleans: convert them, for example with str"
             )
     return tuple(plain)
 

@@ -135,7 +135,7 @@ def find_witnesses(
             start, contradiction = _start(likelihood, clock)
             if start is None:
                 return EstimateWitnesses(no_start=contradiction)
-        clock.tell("looking for a direction")
+        clock.tell("searching for a direction")
         cone = cone_of(likelihood, clock)
         proof = find_face(ScaledRows.of_rows(cone.whole), clock, cone.is_equation, exactly=exactly)
     except (OutOfTimeError, SingularError):

@@ -109,7 +109,7 @@ def solve(program: Program, effort: Effort, method: str = "highs") -> ProgramCer
     effort.pivots = decision.pivots
     proved = _proved(program, decision)
     if proved.violation != 0:
-        raise ArithmeticError("what whole numbers decide must be what the check confirms")
+        raise ArithmeticError("what integers decide must be what the check confirms")
     return proved
 
 

@@ -76,7 +76,7 @@ class Separation:
         """Return the point of the program that corresponds to a separating hyperplane."""
         *v, t = np.asarray(weights, dtype=np.float64)
         if t <= 0:
-            raise ValueError(f"the last weight is {t}; a plane that separates these examples has a positive one")
+            raise ValueError(f"the last weight is {t}; a hyperplane that separates these examples has a positive one")
         found: Vector = self.start + self.directions @ (np.asarray(v) / t)
         return found
 

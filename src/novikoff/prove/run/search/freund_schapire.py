@@ -54,7 +54,7 @@ def freund_schapire_bound(
     >>> X, y = [[1.0, 3.0], [2.0, -1.0], [1.0, 0.0], [-2.0, 1.0], [-1.0, -2.0], [0.5, 0.5]], [1, 1, 1, -1, -1, -1]
     >>> print(freund_schapire_bound(X, y, passes=8))  # doctest: +NORMALIZE_WHITESPACE
     At most 31 mistakes in 8 passes: ((R + sqrt(T) D)/gamma)^2 <= 31.862 with R = 3.31662, D = 3.23823 and
-    gamma = 2.21019. No plane and margin promise less than 31.8619.
+    gamma = 2.21019. No hyperplane and margin give less than 31.8619.
     >>> freund_schapire_bound(X, y, passes=8, separator=Separator([1.0, 0.0]), margin=1.0).bound
     57
     """

@@ -99,7 +99,7 @@ def certify(
     asked: dict[str, Any] = {"fit_intercept": fit_intercept, "tolerance": tolerance, "time_limit": time_limit}
     if comes_in_batches(X):
         if y is not None or (chosen is not None and chosen.form == "precomputed"):
-            raise ValueError("batches have labels of their own, and are no kernel matrix: leave y out, or pass arrays")
+            raise ValueError("batches contain their labels and cannot be a kernel matrix: omit y, or pass arrays")
         if diverging and comes_once(X):
             raise ValueError("infinite estimates need a second pass over the data: give them in arrays, or in a file")
         with exactly(X, encoding) as examples:

@@ -107,7 +107,7 @@ class Face:
 
 def decide(face: Face, clock: Clock, tolerance: float = 1e-6) -> Answer:
     """Decide strict separability, with an exact proof: by floats, or by rationals if these fail and data are small."""
-    clock.tell("looking for a separator")
+    clock.tell("searching for a separator")
     nearest = None
     size = face.points.n_points + len(face.extra)
     floats = face.as_floats()

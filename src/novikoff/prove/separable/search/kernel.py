@@ -63,7 +63,7 @@ def certify_kernel(
         _check_size(X)
     clock = Clock(time_limit, told=progress)
     data = InFeatureSpace.of(X, y, kernel, fit_intercept, clock)
-    clock.tell("looking for a separator")
+    clock.tell("searching for a separator")
     if any(data.contradicted) and not kernel.is_rational:
         return conclude_kernel(data, Witnesses(obstruction=_contradictions(data)))
     with suppress(OutOfTimeError, MemoryError):
@@ -108,8 +108,8 @@ def _bounded(data: InFeatureSpace, support: Support | None) -> Certificate:
     square = data.products.square(support.rows, whole, bits=0)[1] / sum(whole) ** 2
     if square < -ROUNDING * data.products.radius_square:
         raise ValueError(
-            f"no kernel has this matrix: a combination of the rows {list(support.rows)[:8]} has a negative squared "
-            f"length, {float(square):.3g}; a kernel matrix is positive semidefinite"
+            f"this is not a valid kernel matrix: a combination of the rows {list(support.rows)[:8]} has a negative "
+            f"squared length, {float(square):.3g}; a kernel matrix is positive semidefinite"
         )
     return conclude_kernel(data, Witnesses(support=support if square >= 0 else None))
 
