@@ -373,7 +373,7 @@ def test_rows_that_were_no_mistakes_are_found_out():
     assert proof.was_mistake.tolist() == [True, True, False, False, False, False]
     assert not proof.length_held.all()
     assert not proof.distance_held.all()
-    assert "Mistake number 3 was none" in str(proof)
+    assert "Mistake number 3 was not a mistake" in str(proof)
 
 
 def test_sparse_rows_and_other_labels_have_the_same_proof():

@@ -47,7 +47,7 @@ def test_a_separator_is_the_same_for_any_length_of_its_weights():
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: Separator([0.0, 0.0]), "no plane"),
+        (lambda: Separator([0.0, 0.0]), "not a hyperplane"),
         (lambda: Separator([math.nan]), "finite"),
         (lambda: Separator([0.0], 1.0).distance([[1.0]]), "only the bias"),
         (lambda: Separator([1.0]).score([[1.0, 2.0]]), "rows of 1 numbers"),
