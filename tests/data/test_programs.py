@@ -115,10 +115,10 @@ def test_names_with_blanks_are_read_in_the_fixed_form(tmp_path):
         ("ENDATA", "QMATRIX\nENDATA", 18, "QMATRIX"),
         ("ENDATA", "SOS\n S1 SOS SOS1\nENDATA", 18, "SOS"),
         ("ENDATA", "INDICATORS\nENDATA", 18, "INDICATORS"),
-        ("RHS\n", "    M1 'MARKER' 'INTEND'\nRHS\n", 13, "whole"),
-        ("COLUMNS\n", "COLUMNS\n    M1 'MARKER' 'INTORG'\n", 9, "whole"),
-        (" UP BND ", " UI BND ", 17, "whole"),
-        (" UP BND       X                  4.0", " BV BND X", 17, "whole"),
+        ("RHS\n", "    M1 'MARKER' 'INTEND'\nRHS\n", 13, "integer"),
+        ("COLUMNS\n", "COLUMNS\n    M1 'MARKER' 'INTORG'\n", 9, "integer"),
+        (" UP BND ", " UI BND ", 17, "integer"),
+        (" UP BND       X                  4.0", " BV BND X", 17, "integer"),
         (" UP BND ", " SC BND ", 17, "semicontinuous"),
         (" UP BND ", " XX BND ", 17, "unknown"),
         ("X                  4.0", "X  -4.0", 17, "readers disagree"),
@@ -140,7 +140,7 @@ def test_names_with_blanks_are_read_in_the_fixed_form(tmp_path):
         ("ENDATA\n", "ENDATA\nROWS\n", 19, "more after ENDATA"),
         ("BOUNDS\n", "RHS\nBOUNDS\n", 16, "occurs twice"),
         ("NAME          SMALL", "OBJSENSE\n    UP", 2, "neither MIN nor MAX"),
-        ("    Y         MYEQN             -1.0", "    Y  MYEQN  -1.0\n    X  MYEQN  1", 13, "begun before"),
+        ("    Y         MYEQN             -1.0", "    Y  MYEQN  -1.0\n    X  MYEQN  1", 13, "started before"),
     ],
 )
 def test_what_is_no_linear_program_is_refused_with_its_line(tmp_path, old, new, line, why):

@@ -126,7 +126,7 @@ def test_a_table_of_another_kind_may_go_on_where_the_first_ends(tmp_path):
     ("second", "message"),
     [
         ("a,c\n1,2\n", "two.csv has no column 'b', but .*one.csv has"),
-        ("a,b,c\n1,2,3\n", "two.csv has a column 'c', but .*one.csv has not"),
+        ("a,b,c\n1,2,3\n", "two.csv has a column 'c', but .*one.csv does not"),
     ],
 )
 def test_files_of_one_data_set_have_the_same_columns(tmp_path, second, message):
@@ -235,7 +235,7 @@ def test_standard_input_needs_no_format_if_its_first_line_tells_it(stdin):
     stdin(CARS.encode())
     assert read("-").formats == ("csv",)
     stdin(gzip.compress(CARS.encode()))
-    with pytest.raises(ValueError, match="the format of standard input does not show; pass format="):
+    with pytest.raises(ValueError, match="the format of standard input cannot be inferred; pass format="):
         read("-")
 
 

@@ -194,7 +194,7 @@ WRONG = {
     b"17976931348623158.08e292": "the label '17976931348623158.08e292' overflows float64",
     b"1 qid:x 1:2": "'qid:x' is not a query",
     b"1 qid: 1:2": "'qid:' is not a query",
-    b"1 1:2 qid:3": "'qid:3' comes too late",
+    b"1 1:2 qid:3": "'qid:3' is misplaced",
     b"1 1:2\x00": r"'\\x00' has the control character '\\x00'",
     b"\x001 1:2": r"'\\x001' has the control character '\\x00'",
     b"1 1:2\r2:3": r"'\\r2:3' has the control character '\\r'; lines end with LF or CRLF",

@@ -107,7 +107,7 @@ def test_words_as_values_are_features_of_their_own(tmp_path):
     [
         ("1 2 |a b", "the importance 2 is not 1; repeat the line"),
         ("1 1 0.5 |a b", "the initial prediction 0.5 is not 0"),
-        ("1 1 0 0 |a b", "4 numbers stand before the first |"),
+        ("1 1 0 0 |a b", "4 numbers are before the first |"),
         ("good |a b", "'good' is not a label"),
         ("1 a b", "there is no |"),
         ("", "this line is empty"),

@@ -203,9 +203,9 @@ def test_templates_of_crfpp_are_ours_in_other_words(tmp_path):
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("U00:%x[0,2]", "looks at column 2, counting from 0, and there are w, p"),
-        ("B01:%x[0,0]", "features of two labels and a token are not there"),
-        ("U07:", "looks at nothing"),
+        ("U00:%x[0,2]", "refers to column 2, counting from 0, and there are w, p"),
+        ("B01:%x[0,0]", "features of two labels and a token are not supported"),
+        ("U07:", "refers to nothing"),
     ],
 )
 def test_a_template_of_crfpp_that_is_not_there_is_refused(line, message):

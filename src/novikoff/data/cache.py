@@ -265,7 +265,7 @@ class Cache:
         entry, start = self.entries[number], self.places[number]
         *places, size = entry.places()
         if self.path.stat().st_size < start + size:
-            _is_damaged(self.path, "it has become shorter")
+            _is_damaged(self.path, "it was truncated")
         block = np.asarray(np.memmap(self.path, np.uint8, "r", start, size))
         if number not in self.verified and zlib.crc32(block.data) != entry.checksum:
             _is_damaged(self.path, f"the checksum of block {number} is wrong")

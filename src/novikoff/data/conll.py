@@ -90,7 +90,7 @@ def _parsed(
         raise ValueError(
             f"{file}, line {1 + (kept[index] if kept else index)}: {n_fields[index]} columns, but {len(columns)} were "
             f"expected ({', '.join(columns)}), in {shown(text.split(chr(10))[index])}; correct the line, or say with "
-            f"columns= what the file has and with separator= what stands between (now {separator!r})"
+            f"columns= what the file has and with separator= the separator (now {separator!r})"
         )
     fields = _fields(text, separator)
     values = {name: fields[index :: len(columns)] for index, name in enumerate(columns)}

@@ -172,8 +172,8 @@ class Examples:
             return self.encode_without(held_out)
         if self.is_encoded:
             raise ValueError(
-                "the encoding of these columns was learned from all rows, and the records are gone; learn from the "
-                "table itself, without encoding="
+                "the encoding of these columns was learned from all rows, and the records are no longer available; "
+                "learn from the table itself, without encoding="
             )
         return nullcontext(self)
 

@@ -78,7 +78,7 @@ def format_of(file: str, stream: PeekableStream | None) -> str:
     found = _sniffed(head)
     if found is None:
         what = "standard input" if stream is not None else file
-        raise ValueError(f"the format of {what} does not show; pass format= one of {', '.join(FORMATS)}")
+        raise ValueError(f"the format of {what} cannot be inferred; pass format= one of {', '.join(FORMATS)}")
     return found
 
 

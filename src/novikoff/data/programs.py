@@ -66,7 +66,7 @@ def _from_npz(path: str) -> ProgramFile:
 
 
 SENSES = {"MIN": 1.0, "MINIMIZE": 1.0, "MAX": -1.0, "MAXIMIZE": -1.0}
-WHOLE = {"BV": "whole", "LI": "whole", "UI": "whole", "SC": "semicontinuous", "SI": "semicontinuous"}
+WHOLE = {"BV": "integer", "LI": "integer", "UI": "integer", "SC": "semicontinuous", "SI": "semicontinuous"}
 UNLIMITED = {"FR": ("lower", "upper"), "MI": ("lower",), "PL": ("upper",)}
 LIMITED = {"UP": ("upper",), "LO": ("lower",), "FX": ("lower", "upper")}
 INFINITIES = {"inf": math.inf, "+inf": math.inf, "infinity": math.inf, "+infinity": math.inf, "-inf": -math.inf}
@@ -197,9 +197,9 @@ class _MPSReader:
                 continue
             self.need(section != "ENDATA", "there is more after ENDATA; a file has one program")
             if line[0].isspace():
-                self.need(section in self.sections, "these are data, but no section that has data was begun")
+                self.need(section in self.sections, "these are data, but no section that has data was started")
                 fields = self.fields(line)
-                self.need(bool(fields), "text stands between the columns of the fixed form")
+                self.need(bool(fields), "text is between the columns of the fixed form")
                 self.sections[section](fields)
                 continue
             section, *rest = line.split()
@@ -209,7 +209,7 @@ class _MPSReader:
                 known = section in self.sections
                 why = f"the section {section!r:.40} is not part of a linear program; drop it, or take another solver"
                 self.need(known, why)
-                self.need(not rest or section == "OBJSENSE", f"{' '.join(rest)!r:.40} stands behind {section}")
+                self.need(not rest or section == "OBJSENSE", f"{' '.join(rest)!r:.40} follows {section}")
                 if rest:
                     self._sense(rest)
         self.need(section == "ENDATA", "the file ends without ENDATA; it may have been cut off")
@@ -239,11 +239,11 @@ class _MPSReader:
 
     def _column(self, fields: list[str]) -> None:
         is_marker = len(fields) >= 3 and fields[1].strip("'") == "MARKER"
-        self.need(not is_marker, "this marks variables that must be whole; a linear program has none: drop the markers")
+        self.need(not is_marker, "this marks integer variables; a linear program has none: drop the markers")
         self.need(len(fields) in (3, 5), "a column needs its name, and one or two rows with their numbers")
         name, columns = fields[0], self.model.columns
         is_last = name not in columns or name == next(reversed(columns))
-        self.need(is_last, f"the column {name!r:.40} was begun before, and then came others")
+        self.need(is_last, f"the column {name!r:.40} was started before, and then came others")
         self._numbers(fields[1:], columns.setdefault(name, {}), f"the column {name!r:.40} has twice")
 
     def _limit(self, fields: list[str]) -> None:
@@ -299,7 +299,7 @@ class _MPSReader:
 
     def _one_set(self, name: str, what: str) -> None:
         first = self.sets.setdefault(what, name)
-        why = f"there are two sets of {what}, {first!r:.40} and {name!r:.40}; keep the one that you mean"
+        why = f"there are two sets of {what}, {first!r:.40} and {name!r:.40}; keep the intended one"
         self.need(first == name, why)
 
     def _numbers(self, fields: list[str], into: dict[str, float], twice: str) -> None:

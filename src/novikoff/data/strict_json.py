@@ -41,9 +41,9 @@ def parse(text: str | bytes, *, deepest: int = DEEPEST, most_bytes: int = MOST_B
     try:
         raw = text.encode() if isinstance(text, str) else bytes(text)
     except UnicodeEncodeError:
-        raise JSONError("this is not JSON: it has half a character, which is not Unicode") from None
+        raise JSONError("this is not JSON: it has an unpaired surrogate, which is not Unicode") from None
     if len(raw) > most_bytes:
-        raise JSONError(f"the text has {len(raw):,} bytes; more than {most_bytes:,} are not read")
+        raise JSONError(f"the text has {len(raw):,} bytes; more than {most_bytes:,} are not allowed")
     check_depth(raw, deepest)
     try:
         return json.loads(
@@ -64,7 +64,7 @@ def check_depth(raw: bytes, deepest: int = DEEPEST) -> None:
 
     >>> check_depth(b"[" * 100_000)
     Traceback (most recent call last):
-    novikoff.data.strict_json.JSONError: brackets are nested more than 64 deep; nothing that is read here is
+    novikoff.data.strict_json.JSONError: brackets are nested more than 64 deep; the limit is 64
     """
     if raw.count(b"[") + raw.count(b"{") <= deepest:
         return
@@ -74,7 +74,7 @@ def check_depth(raw: bytes, deepest: int = DEEPEST) -> None:
         if mark in (b"[", b"{"):
             depth += 1
             if depth > deepest:
-                raise JSONError(f"brackets are nested more than {deepest} deep; nothing that is read here is")
+                raise JSONError(f"brackets are nested more than {deepest} deep; the limit is {deepest}")
         elif mark in (b"]", b"}"):
             depth -= 1
 
@@ -93,7 +93,7 @@ def _no_constant(name: str) -> NoReturn:
 
 def _short_whole(digits: str) -> int:
     if len(digits) > MOST_DIGITS:
-        raise JSONError(f"a whole number has {len(digits):,} digits; more than {MOST_DIGITS:,} are not read")
+        raise JSONError(f"a whole number has {len(digits):,} digits; more than {MOST_DIGITS:,} are not allowed")
     return int(digits)
 
 

@@ -81,7 +81,7 @@ def check_same_names(found: Iterable[str], file: str, known: Iterable[str], firs
             raise ValueError(f"{file} has no column {name!r}, but {first} has; {nearest(name, names)}")
     for name in names:
         if name not in before:
-            raise ValueError(f"{file} has a column {name!r}, but {first} has not; {nearest(name, before)}")
+            raise ValueError(f"{file} has a column {name!r}, but {first} does not; {nearest(name, before)}")
 
 
 def read_days(text: Any) -> Any:
@@ -210,7 +210,9 @@ def check_label(label: str, names: Iterable[str], file: str) -> None:
     if label in names:
         return
     hint = (
-        "; the first line is read as names, but looks like data: header=False says so" if look_like_data(names) else ""
+        "; the first line is read as names, but looks like data: if so, pass header=False"
+        if look_like_data(names)
+        else ""
     )
     raise ValueError(f"{file} has no column {label!r} for the label; {nearest(label, names)}{hint}")
 
@@ -253,7 +255,7 @@ def check_no_duplicates(names: Iterable[str], file: str) -> None:
     seen: set[str] = set()
     for name in names:
         if name in seen:
-            hint = "; or is the first line data? header=False says so" if look_like_data(names) else ""
+            hint = "; or is the first line data? if so, pass header=False" if look_like_data(names) else ""
             raise ValueError(
                 f"{file} has two columns named {name!r}, and weights are known by the names of columns; give each its "
                 f"own{hint}"

@@ -84,7 +84,9 @@ def _columns(piece: Piece, source: FileSource) -> "pa.RecordBatch":
         try:
             head, bar, rest = line.partition("|")
             if not line.strip():
-                raise ValueError("this line is empty; examples of several lines are not read, so write each in one")
+                raise ValueError(
+                    "this line is empty; examples of several lines are not supported, so write each in one"
+                )
             if not bar:
                 raise ValueError("there is no | before the features; write label |namespace feature:value")
             labels.append(_label(head))
@@ -128,7 +130,7 @@ def _label(head: str) -> float | None:
     if len(words) > 2 and float(words[2]) != 0:
         raise ValueError(f"the initial prediction {words[2]} is not 0; a perceptron has none, so omit it")
     if len(words) > 3:
-        raise ValueError(f"{len(words)} numbers stand before the first |; write one, the label")
+        raise ValueError(f"{len(words)} numbers are before the first |; write one, the label")
     return float(words[0]) if words else None
 
 
@@ -157,7 +159,7 @@ def _feature(token: str, scale: float) -> tuple[str, float]:
     """Parse the name of a feature with a value, and this value."""
     name, _, written = token.partition(":")
     if not name:
-        raise ValueError(f"{token!r:.60} has no name; features without names are not read, so write name:value")
+        raise ValueError(f"{token!r:.60} has no name; features without names are not supported, so write name:value")
     if NUMBER.fullmatch(written):
         value = float(written) * scale
         if not math.isfinite(value):

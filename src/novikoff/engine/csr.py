@@ -92,7 +92,7 @@ def _summed(
         total = _rounded_sum(data[start : start + int(sizes[place])].tolist())
         if total is None:
             raise ValueError(
-                f"X names the entry in row {rows[start]}, column {columns[start]} {sizes[place]} times, and the sum "
+                f"X has {sizes[place]} duplicate entries in row {rows[start]}, column {columns[start]}, and their sum "
                 "is beyond the range of float64; divide X by a power of ten"
             )
         sums[place] = total

@@ -248,7 +248,7 @@ def longest_square(rows: Rows, constant: float) -> float:
         )
     if longest < SHORTEST_SQUARE and np.any(rows.entries):
         raise ValueError(
-            "the rows of X are so short that products of their coordinates vanish in float64; "
+            "the rows of X are so short that products of their coordinates underflow in float64; "
             "multiply X by a power of ten"
         )
     return longest

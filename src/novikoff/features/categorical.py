@@ -156,7 +156,7 @@ class Named(ColumnKind):
 
     kind: ClassVar[str] = "named"
     may_be_absent: ClassVar[bool] = True
-    no_formula: ClassVar[str | None] = "features with names of their own"
+    no_formula: ClassVar[str | None] = "named features"
 
     values: tuple[str, ...]
 
@@ -209,7 +209,7 @@ class Named(ColumnKind):
         return ColumnEntries(rows.astype(np.int32), features.astype(np.int32), sums[filled], unseen, 0)
 
     def detail(self) -> str:
-        return f"{len(self.values):,} features, as they are"
+        return f"{len(self.values):,} features, unscaled"
 
     def wrong(self) -> str | None:
         return "has a value twice" if len(set(self.values)) < len(self.values) else None
@@ -217,6 +217,6 @@ class Named(ColumnKind):
 
 def _too_many(name: str) -> str:
     return (
-        f"use text=[{name!r}] if it is text, ignore=[{name!r}] if it tells records apart, "
+        f"use text=[{name!r}] if it is text, ignore=[{name!r}] if it is an identifier, "
         f"or categorical=[{name!r}] to have a feature for each; where there is no such option, drop the column"
     )

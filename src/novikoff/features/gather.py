@@ -157,7 +157,7 @@ class Column:
         if known is None:
             if not _is_plain(kind):
                 what = f"the column {self.name!r} has the type {kind}, which is not a number, word, date or boolean"
-                raise ValueError(f"{records.file or 'the data'}: {what}; ignore=[{self.name!r}] leaves it out")
+                raise ValueError(f"{records.file or 'the data'}: {what}; ignore=[{self.name!r}] ignores it")
             self.type = kind
         elif is_number(known) and is_number(kind):
             self.type = known if known == kind else pa.float64()

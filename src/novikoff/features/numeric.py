@@ -223,7 +223,7 @@ class Numeric(ColumnKind):
         return f"{mean:.6g}"
 
     def wrong(self) -> str | None:
-        return None if self.deviation > 0 else "has a deviation that is not positive, by which nothing can be divided"
+        return None if self.deviation > 0 else "has a deviation that is not positive"
 
 
 @dataclass(frozen=True)

@@ -488,13 +488,14 @@ def _translated(line: str, columns: Sequence[str]) -> str | None:
     if line.startswith("B"):
         if looks:
             raise ValueError(
-                f"template {line!r}: features of two labels and a token are not there; B alone is, and is always meant"
+                f"template {line!r}: features of two labels and a token are not supported; "
+                "B alone is, and always applies"
             )
         return None
     if not looks:
-        raise ValueError(f"template {line!r} looks at nothing; write %x[0,0] for the first column of the token")
+        raise ValueError(f"template {line!r} refers to nothing; write %x[0,0] for the first column of the token")
     for _, column in looks:
         if int(column) >= len(columns):
             named = f"there are {', '.join(columns)}" if columns else "columns= does not name any"
-            raise ValueError(f"template {line!r} looks at column {column}, counting from 0, and {named}")
+            raise ValueError(f"template {line!r} refers to column {column}, counting from 0, and {named}")
     return "|".join(f"{columns[int(column)]}[{int(offset)}]" for offset, column in looks)

@@ -307,7 +307,7 @@ class Text(ColumnKind):
 
     def detail(self) -> str:
         pairs = " and pairs of words" if any(" " in word for word in self.words) else ""
-        return noted(f"{len(self.words):,} words{pairs}{', rare ones more' if self.weights else ''}", self)
+        return noted(f"{len(self.words):,} words{pairs}{', weighted by idf' if self.weights else ''}", self)
 
     def wrong(self) -> str | None:
         if not 1 <= self.n_buckets <= MOST_BUCKETS:

@@ -192,7 +192,7 @@ def stacked(sequences: Sequence[Any]) -> Tokens:
     widths = {sequence.shape[1] for sequence in wide}
     if len(widths) > 1:
         raise ValueError(
-            f"the sequences have tokens of {', '.join(map(str, sorted(widths)))} numbers: all need as many"
+            f"the sequences have tokens of {', '.join(map(str, sorted(widths)))} numbers: all need the same number"
         )
     for number, sequence in enumerate(sequences):
         if getattr(sequence, "ndim", 1) != 2 and _n_rows(sequence):
@@ -222,7 +222,7 @@ class Numbers:
         """Return the tokens; raise an error unless they have as many numbers as in training."""
         tokens = stacked(sequences)
         if tokens.rows.n_rows and tokens.rows.n_columns != self.n_columns:
-            raise ValueError(f"the tokens have {tokens.rows.n_columns} numbers, but {self.n_columns} were learned")
+            raise ValueError(f"the tokens have {tokens.rows.n_columns} numbers, but {self.n_columns} were expected")
         return tokens
 
     def grow(self, sequences: Sequence[Any], min_count: int = 1) -> tuple["Numbers", Tokens, NDArray[np.int64]]:
