@@ -289,7 +289,7 @@ def test_a_sample_weight_multiplies_its_row_and_a_weight_of_zero_leaves_it_out(r
 @pytest.mark.parametrize(
     ("weights", "message"),
     [
-        ([1.0, -1.0], r"sample_weight\[1\]=-1.0 must be 0, which leaves the row out, or a positive number"),
+        ([1.0, -1.0], r"sample_weight\[1\]=-1.0 must be 0, which omits the row, or a positive number"),
         ([1.0, np.inf], "must be 0"),
         ([1.0], "X has 2 rows"),
         ([0.0, 0.0], "all weights of sample_weight are zero"),

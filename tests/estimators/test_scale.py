@@ -117,7 +117,7 @@ def test_auto_scales_columns_that_are_not_comparable_and_says_why(learner, tmp_p
     assert model.run_.scaled == "column 2 is 197,431 times as large as column 3"
     assert f"Columns standardised: {model.run_.scaled}" in str(model.run_)
     assert model.run_.scaled in model.run_._repr_html_()
-    assert other.run_.scaled == "as asked for"
+    assert other.run_.scaled == "as requested"
     assert even.run_.scaled is None
     assert (even.predict(X[:, :2]) == learner(random_state=0).fit(X[:, :2], y).predict(X[:, :2])).all()
     save(model, tmp_path / "model.novikoff")

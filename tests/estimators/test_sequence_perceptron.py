@@ -142,15 +142,15 @@ def pairs(paths):
 
 
 def test_a_pruned_tagger_does_not_go_on():
-    with pytest.raises(ValueError, match="this tagger cannot go on learning: it was pruned"):
+    with pytest.raises(ValueError, match="this tagger cannot continue learning: it was pruned"):
         fitted().prune().partial_fit(as_mappings(WORDS), TAGS)
 
 
 @pytest.mark.parametrize(
     ("change", "y", "what"),
     [
-        ({"templates": ["w[0]"]}, TAGS, "the templates cannot change while learning goes on"),
-        ({"constraint": lambda a, b: a != b}, TAGS, "the constraint cannot change while learning goes on"),
+        ({"templates": ["w[0]"]}, TAGS, "the templates cannot change when learning continues"),
+        ({"constraint": lambda a, b: a != b}, TAGS, "the constraint cannot change when learning continues"),
         ({"held_out": 0.5}, TAGS, "held_out needs a new start"),
         ({"early_stopping": True}, TAGS, "early_stopping needs a new start"),
     ],

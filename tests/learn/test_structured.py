@@ -358,7 +358,7 @@ def test_weights_can_be_read_and_not_changed():
         lambda: weights.setdefault("b", 1.0),
         weights.clear,
     ):
-        with pytest.raises(TypeError, match="can only be read"):
+        with pytest.raises(TypeError, match="are read-only"):
             change()
     assert (weights["never seen"], len(weights), "never seen" in weights) == (0.0, 1, False)
     for twin in (copy.deepcopy(weights), pickle.loads(pickle.dumps(weights))):

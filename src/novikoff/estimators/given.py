@@ -131,7 +131,7 @@ def inner_labels(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[Any]:
         raise ValueError(
             f"label {labels.tolist()[row]!r} in row {row} was not in classes={classes.tolist()}; "
             "fit and classes= fix the labels: name them all on the first partial_fit, or begin with partial_fit "
-            "without classes=, and they grow"
+            "and omit classes= to let labels grow"
         )
     return (2 * places - 1).astype(np.int8) if len(classes) == 2 else places
 

@@ -342,7 +342,7 @@ class ClassifierShell(ClassifierMixin, Shell):
         """The scales of rows, without those held out, and why they are scaled, for the record; None if they are not."""
         rows, scale = as_rows(X), table_scale(self.scale, getattr(self, "fit_intercept", True), self.readout)
         known = rows if aside is None else rows.take(aside.parted(rows.n_rows)[0])
-        why = why_scale(known, self._feature_names()) if scale == "auto" else "as asked for" if scale is True else None
+        why = why_scale(known, self._feature_names()) if scale == "auto" else "as requested" if scale is True else None
         if why is None:
             return None, None
         from novikoff.features.encode import Encoding

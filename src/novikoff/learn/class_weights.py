@@ -79,7 +79,7 @@ def sample_weights(asked: Any, n_rows: int) -> ExampleWeights:
     if not good.all():
         row = int(np.flatnonzero(~good)[0])
         raise ValueError(
-            f"sample_weight[{row}]={float(weights[row])!r} must be 0, which leaves the row out, or a positive number"
+            f"sample_weight[{row}]={float(weights[row])!r} must be 0, which omits the row, or a positive number"
         )
     return weights
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from novikoff.learn.run import Run
 
 INDEPENDENT = "the rows are independent draws from one source"
-BY_CHANCE = f"{INDEPENDENT}, and their order has nothing to do with what is in them"
+BY_CHANCE = f"{INDEPENDENT}, and their order is independent of their content"
 
 
 @dataclass(frozen=True)
@@ -199,7 +199,7 @@ class Facts:
             return None
         folds, errors, rows = len(run.fold_rows), sum(run.fold_errors), sum(run.fold_rows)
         bound = mean_chance_at_most(errors / folds, rows / folds, doubt)
-        models = f"the mean of {folds} models, each learned without one of {folds} parts and judged by it"
+        models = f"the mean of {folds} models, each trained without one of {folds} parts and tested on it"
         return Statement("folds", models, INDEPENDENT, bound, 1.0 - doubt, errors / rows)
 
     def progressive(self, doubt: float) -> Statement | None:
@@ -260,9 +260,9 @@ class Facts:
         """Why the training rows give no bound for the delivered predictor."""
         run = self.run
         if run.encoded:
-            return f"what turns them into numbers was learned from the same {run.row}s"
+            return f"the encoding was learned from the same {run.row}s"
         if run.order == "given" and not self.random_order:
-            return f"the {run.row}s came in the order given, which may have to do with what is in them"
+            return f"the {run.row}s came in the order given, which may depend on their content"
         if self._compression is not None:
             rows, kept, _ = self._compression
             were = "were mistaken or narrow" if run.lead else "were mistaken"

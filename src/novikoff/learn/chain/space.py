@@ -306,7 +306,7 @@ def best_label_sequences(weights: Weights, tokens: Tokens, k: int) -> list[Ranke
 def _check(examples: LabelledSequences, options: Options, cost: float) -> None:
     tokens, labels, n_labels = examples.tokens, examples.labels, examples.n_labels
     if options.lead not in (0, "auto") and cost:
-        raise ValueError("lead= and cost= are two ways to ask for more than being right; choose one of them")
+        raise ValueError("lead= and cost= are two ways to require a margin; choose one of them")
     if options.readout == "vote":
         raise ValueError(
             'readout="vote" is not supported for sequences: a vote of weight vectors has no best label sequence that '

@@ -94,7 +94,7 @@ class TokenFeatures:
         """Sequences as the index takes them."""
         if isinstance(sequences, Sentences) and not isinstance(self.index, TemplateIndex):
             raise ValueError(
-                "the tagger has no templates, so it cannot look at the columns of Sentences; learn with some"
+                "the tagger has no templates, so it cannot use the columns of Sentences; train with templates"
             )
         sequences = as_sequences(sequences, numbers=isinstance(self.index, Numbers))
         if isinstance(self.index, TemplateIndex):
@@ -394,7 +394,8 @@ def _grown(
     """Sequences in the features and labels of a tagger and in their own, and its memory, renumbered alike."""
     if start.memory is None:
         raise ValueError(
-            "this tagger cannot go on learning: it was pruned, so it has only the weights that predict; train it again"
+            "this tagger cannot continue learning: it was pruned, so it has only the weights that predict; "
+            "train it again"
         )
     features, tokens, columns = start.features.grow(sequences, min_count)
     known, labels = list(start.labels), list(labels)
@@ -422,7 +423,7 @@ def _still_allowed(
         allowed = np.ones((len(known) + 1, len(known) + 1), dtype=np.bool_)
         allowed[np.ix_(ends, ends)] = before
     elif not np.array_equal(allowed[np.ix_(ends, ends)], before):
-        raise ValueError("the constraint cannot change while learning goes on; train a new tagger with another one")
+        raise ValueError("the constraint cannot change when learning continues; train a new tagger with another one")
     return allowed
 
 
@@ -430,7 +431,7 @@ def _check_same(start: Tagger, templates: Sequence[str] | None, classes: Sequenc
     """Refuse to change what must stay the same while learning continues."""
     same = (start.parameters.get("templates"), start.made_with()["templates"])
     if templates is not None and list(templates) not in [list(made) for made in same if made is not None]:
-        raise ValueError("the templates cannot change while learning goes on; train a new tagger with other ones")
+        raise ValueError("the templates cannot change when learning continues; train a new tagger with other ones")
     if classes is not None and set(classes) != set(start.labels):
         raise ValueError(
             f"classes={list(classes)} differ from the labels known already, {list(start.labels)}; name them on the "
@@ -443,8 +444,8 @@ def _check_fixed(labels: list[Sequence[Label]], numbers: NDArray[np.int64], know
     if len(numbers) and numbers.min() < 0:
         label = next(label for sequence in labels for label in sequence if label not in known)
         raise ValueError(
-            f"label {label!r} was not in classes={known}; name all labels on the first partial_fit, or leave classes= "
-            "out, and they grow"
+            f"label {label!r} was not in classes={known}; name all labels on the first partial_fit, or omit classes= "
+            "to let labels grow"
         )
 
 

@@ -98,7 +98,7 @@ def worked(
     rows, labels = as_rows(X).as_array(), np.asarray(y)
     classes, n = np.unique(labels), len(labels)
     if len(classes) != 2:
-        raise ValueError(f"y has {len(classes)} classes; steps are laid out for two")
+        raise ValueError(f"y has {len(classes)} classes; steps can be shown only for two")
     made = np.asarray(mistake_rows, dtype=np.int64)
     if sum(per_epoch) != len(made):
         raise ValueError(f"the run made {sum(per_epoch)} updates in the epochs that it records, not {len(made)}")

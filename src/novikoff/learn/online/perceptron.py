@@ -106,7 +106,7 @@ class OnlinePerceptron(OnlineMemory):
     ) -> None:
         if isinstance(lead, str) and lead == "auto":
             raise ValueError(
-                'lead="auto" needs validation rows, and a stream has none to spare; let two models learn '
+                'lead="auto" needs validation rows, and a stream has none; let two models learn '
                 "it, with lead=0 and lead=0.2, say, and keep the one whose predictions were wrong less often"
             )
         check_options(tie=tie, lead=lead)
@@ -220,7 +220,7 @@ class OnlinePerceptron(OnlineMemory):
     def serve_one(self, x: Mapping[Any, Any]) -> Served:
         """Predict with the last weights, for `learn_served` when the label arrives; `classes` must be known."""
         if not self.classes_are_fixed:
-            raise ValueError("what is judged as served needs classes=[...] from the start: no label may be new later")
+            raise ValueError("serve_one needs classes=[...] from the start: labels cannot be added later")
         example = self.scaled_one(x)
         scores = self._class_scores(example)
         first = int(scores[1] >= 0.0) if self._labels.signs else scores.index(max(scores))

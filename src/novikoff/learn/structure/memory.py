@@ -35,7 +35,7 @@ class FeatureWeights(dict[Any, float]):
         return FeatureWeights, (dict(self),)
 
     def _unchangeable(self, *_: Any, **__: Any) -> NoReturn:
-        raise TypeError("these weights can only be read: the perceptron changes them, on its mistakes")
+        raise TypeError("these weights are read-only: the perceptron changes them, on its mistakes")
 
     __setitem__ = __delitem__ = __ior__ = _unchangeable
     clear = pop = popitem = setdefault = update = _unchangeable

@@ -294,7 +294,7 @@ def _paired(xs: Iterable[Any], ys: Iterable[Any]) -> list[tuple[Any, Any]]:
             f"there are {len(inputs)} inputs and {len(golds)} structures: one gold structure per input is required"
         )
     if not inputs:
-        raise ValueError("there are no inputs: there is nothing to learn from, or to judge by")
+        raise ValueError("there are no inputs to fit or score")
     return list(zip(inputs, golds, strict=True))
 
 

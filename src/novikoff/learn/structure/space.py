@@ -91,7 +91,7 @@ class StructureSearch:
                 raise ValueError(f"{what} {step!r}; {how}") from None
             yield part, beam
         if step is None:
-            raise ValueError(f"{what} nothing; yield a pair a step")
+            raise ValueError(f"{what} nothing; yield one pair per step")
 
     def _compared(self, weights: FeatureWeights, x: Any, gold: Any, guess: Any, row: int) -> RivalStructure:
         """The difference between gold and a guess, with its length, score and loss."""
