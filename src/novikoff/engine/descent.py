@@ -8,18 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from novikoff.engine.access import add, dot_in_column_order, squares_in_column_order
+from novikoff.engine.access import add, dot_in_column_order
 from novikoff.engine.jit import jit
 
 Floats = NDArray[np.float64]
 Numbers = NDArray[np.int64]
-
-
-@jit
-def squared_lengths(X: Any, constant: float, squares: Floats) -> None:
-    """Fill `squares` with <z, z> for every point."""
-    for i in range(squares.size):
-        squares[i] = squares_in_column_order(X, np.uint64(i)) + constant * constant
 
 
 @jit(work=lambda X, signs, constant, squares, order, alpha, w: order.size * w.size)

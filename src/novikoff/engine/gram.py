@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from novikoff.engine.access import distance, dot_in_column_order, load, unload
+from novikoff.engine.access import distance, dot_in_column_order, load, squares_in_column_order, unload
 from novikoff.engine.jit import jit, part
 from novikoff.engine.rule import is_added
 
@@ -45,6 +45,13 @@ class Pass(NamedTuple):
 def _width(X: Any) -> float:
     """Return how many numbers a row has, on average."""
     return X.data.size / max(1, X.indptr.size - 1) if hasattr(X, "indptr") else X.shape[1]
+
+
+@jit
+def squared_lengths(X: Any, constant: float, squares: Floats) -> None:
+    """Fill `squares` with <z, z> for every point."""
+    for i in range(squares.size):
+        squares[i] = squares_in_column_order(X, np.uint64(i)) + constant * constant
 
 
 @jit(work=lambda left, right, w, products: products.size * _width(left))

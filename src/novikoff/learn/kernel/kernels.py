@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from novikoff.data.narrow import FEW, narrow, used_columns
 from novikoff.engine.csr import as_csr, without_repeats
-from novikoff.engine.descent import squared_lengths
-from novikoff.engine.gram import fill_distances, fill_products
+from novikoff.engine.gram import fill_distances, fill_products, squared_lengths
 from novikoff.engine.rounding import UNIT_ROUNDOFF
 from novikoff.engine.rows import Rows, as_rows, longest_square
 from novikoff.say.words import kernel_in_words

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novikoff.engine.clock import Clock
-from novikoff.engine.descent import descend, descend_against_rivals, squared_lengths
+from novikoff.engine.descent import descend, descend_against_rivals
+from novikoff.engine.gram import squared_lengths
 from novikoff.engine.hull import settle
 from novikoff.engine.rows import as_rows
 from novikoff.prove.separable.kesler import KeslerPoints
