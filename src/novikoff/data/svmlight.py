@@ -230,7 +230,7 @@ def _what_is_wrong_with_a_pair(token: bytes, in_front: bool) -> str:
     if index == b"qid":
         if in_front:
             return f"{_shown(token)} is not a query; write qid: and a whole number, or omit it"
-        return f"{_shown(token)} comes too late; a query must come right after the label"
+        return f"{_shown(token)} is misplaced; qid must follow the label"
     if not colon:
         return f"{_shown(token)} is not a pair; write index:value, or # before a comment"
     if not index.isdigit() or len(index) > MOST_DIGITS or int(index) > LARGEST_INDEX:
