@@ -1,7 +1,10 @@
 """One Hypothesis profile for all tests, kernels that are compiled, and a clock that they can set."""
 
+import ast
+import functools
 import os
 import signal
+import threading
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -48,6 +51,19 @@ def pytest_collection_modifyitems(items):
     place = {file: number for number, file in enumerate(LONGEST)}
     items.sort(key=lambda item: place.get(item.nodeid.partition("::")[0], len(LONGEST)))
 
+
+# CPython counts the depth of a syntax tree once for all threads (seen in 3.11), and fails where two threads parse at
+# once: pytest a traceback, say, and the thread of a server a module that it imports.
+parsing, parse = threading.RLock(), ast.parse
+
+
+@functools.wraps(parse)
+def one_after_the_other(*arguments, **options):
+    with parsing:
+        return parse(*arguments, **options)
+
+
+ast.parse = one_after_the_other
 
 # A shell that starts its job in the background has it ignore Ctrl-C, and some tests press that.
 signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -169,20 +169,11 @@ def test_a_sequence_perceptron_labels_as_before(seed, kind, constraint, path):
 @given(seed=SEEDS, loss=st.sampled_from([None, samples.different]), record=st.booleans(), fits=st.booleans())
 def test_a_structured_perceptron_goes_on_with_the_functions_it_is_given(seed, loss, record, fits, path):
     functions = {"features": samples.pair_features, "decode": samples.best_pair} | ({"loss": loss} if loss else {})
-    chance = random.Random(seed)
-    model = novikoff.StructuredPerceptron(**functions, record_mistakes=record, random_state=chance, max_iter=3)
+    model = novikoff.StructuredPerceptron(**functions, record_mistakes=record, random_state=seed, max_iter=3)
     model = model.fit(*samples.pairs(seed)) if fits else model.partial_fit(*samples.pairs(seed))
     more = samples.pairs(seed + 1)
     loaded = check_the_law(model, path, more[0], lambda learner: learner.partial_fit(*more), **functions)
     assert loaded.fit(*more).run_ == model.fit(*more).run_
-
-
-@FEW
-@given(seed=SEEDS, make=st.sampled_from([np.random.RandomState, np.random.default_rng]))
-def test_a_generator_of_random_numbers_goes_on_where_it_was(seed, make, path):
-    X, y = samples.points(seed)
-    model = novikoff.Perceptron(random_state=make(seed), max_iter=2).fit(X, y)
-    check_the_law(model, path, X, lambda learner: learner.fit(X, y))
 
 
 @FEW

@@ -480,7 +480,7 @@ def test_as_many_structures_as_inputs_are_needed():
     model = StructuredPerceptron(features, decode)
     with pytest.raises(ValueError, match="there are 2 inputs and 1 structures"):
         model.fit([[{}], [{}]], [0])
-    with pytest.raises(ValueError, match="nothing to learn from"):
+    with pytest.raises(ValueError, match="no inputs to fit or score"):
         model.partial_fit([], [])
     with pytest.raises(AttributeError, match="is not fitted yet"):
         model.predict([[{}]])

@@ -9,7 +9,6 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog, nnls
 
-from tests.draws import draws
 from tests.exact_lp import best_worst, margin_square, maximise, over_the_cone, points, recession_signs, verdict
 from tests.tables import categorical_tables, tables, zero_cell_table
 
@@ -242,7 +241,7 @@ def test_every_verdict_comes_up_often(both_classes):
     labels = set()
 
     @seed(0)
-    @settings(max_examples=draws(300), database=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
+    @settings(max_examples=300, database=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
     @given(tables(both_classes))
     def draw(table):
         X, y = table
