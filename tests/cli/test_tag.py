@@ -125,12 +125,12 @@ def words_of(done):
 def test_the_expected_error_is_that_of_sentences_that_were_not_learned(folder):
     line = ("tag", "train", "chunks.conll", "--templates", "templates.txt", "--force")
     said = words_of(call(*line, folder=folder))
-    assert "expected not measured (add --held-out 0.2); training error 0.0 % of the sequences" in said
+    assert "expected error not measured (add --held-out 0.2); training error 0.0 % of the sequences" in said
     assert "met for the first time" not in said
     run = call(*line, "--held-out", "0.4", "--json", folder=folder).json["run"]
     (held_out,) = (one for one in run["new_rows"]["statements"] if one["name"] == "held out")
     said = words_of(call(*line, "--held-out", "0.4", folder=folder))
-    assert f"expected held-out error {100 * held_out['wrong']:.1f} % of the sequences, at most" in said
+    assert f"expected error held-out error {100 * held_out['wrong']:.1f} % of the sequences, at most" in said
     said = words_of(call(*line, "--folds", "3", folder=folder))
     assert "3-fold error" in said
     assert "of the sequences, at most" in said

@@ -254,7 +254,7 @@ def train_panel(document: dict[str, Any], run: "Run") -> Any:
             ("read", size),
             ("features", f"{data['features']:,} with weights, by {counted(data['templates'], 'template')}"),
             ("labels", listed(data["labels"], 24)),
-            ("expected", run.generalisation().with_hint(f" ({how})")),
+            ("expected error", run.generalisation().with_hint(f" ({how})")),
             ("review", document.get("review", {}).get("in_words")),
             ("weights", wording.weights(document["weights"], run, data["labels"])),
             ("ended", wording.ending(run)),
