@@ -98,7 +98,7 @@ def test_a_null_vector_is_given_up_as_soon_as_the_time_is_over(looks, monkeypatc
     clock = Clock(looks, now=lambda: next(ticks))
     with pytest.raises(OutOfTimeError):
         null_vectors(large_system(60), 61, clock)
-    assert looks < next(ticks) <= looks + 4
+    assert looks < next(ticks) <= looks + 3
 
 
 def test_an_elimination_that_would_take_longer_than_is_left_is_not_begun():
