@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 MOST_NUMBERS = 10**8
 # Below about 1e-6 firthmodels does not always detect that a step improved the likelihood, and does not stop.
 MOST_STEPS, TOLERANCE = 200, 1e-5
-# Numbers of a design. firthmodels compiles its loops on first use, which takes a minute for Cox regressions.
+# Numbers of a design. firthmodels compiles its loops on first use, which takes longer than to fit fewer numbers.
 WORTH_COMPILING = 200_000
 
 
