@@ -3,7 +3,6 @@
 python docs/pictures/plots.py
 """
 
-import warnings
 from pathlib import Path
 
 import matplotlib
@@ -89,5 +88,4 @@ def main(folder=Path(__file__).parent):
 
 
 if __name__ == "__main__":
-    warnings.simplefilter("error")
     main()

@@ -13,6 +13,7 @@ SCRIPTS = sorted((ROOT / "docs" / "pictures").glob("*.py"))
 
 
 @pytest.mark.skipif(not os.environ.get("CI"), reason="pictures are drawn where CI is set")
+@pytest.mark.filterwarnings("error", "default::ResourceWarning", "default::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
 def test_the_script_draws_its_picture(script, tmp_path):
     with plt.rc_context():
