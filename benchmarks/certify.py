@@ -120,7 +120,6 @@ def wide_text(arguments):
         seconds["certify"],
         seconds["highs"],
         against="HiGHS, a bare yes or no",
-        floor="at most 3 times",
     )
 
 

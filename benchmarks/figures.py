@@ -108,7 +108,7 @@ def _section(name: str, rows: list[dict[str, Any]], parts: Mapping[str, Any], ch
     heading = f"\n## {name}\n\n{_said(parts[name])}\n\n" if name else ""
     picture = f"![novikoff and its peers, as a bar chart; the numbers are in the table below]({chart})\n"
     drawn = any(row["ratio"] is not None and row["ratio"][1] > 0 for row in rows)
-    table = f'<details markdown="1"><summary>The numbers</summary>\n\n{_table(rows, bool(name))}\n</details>\n'
+    table = f'<details markdown="1"><summary>The numbers</summary>\n\n{_table(rows)}\n</details>\n'
     return f"{heading}{picture if drawn else ''}\n{table}"
 
 
@@ -124,15 +124,11 @@ def _said(part: Mapping[str, Any]) -> str:
     return f"`{part['command']}` on {part['date']}, in {part['seconds']:,} s, on {where}; {known}."
 
 
-def _table(rows: list[dict[str, Any]], with_floors: bool = False) -> str:
-    """One line a row; what was asked for has a column of its own, if it is wanted and anything was."""
-    has_floors = with_floors and any(row["floor"] for row in rows)
-    more = (" goal |", "---|") if has_floors else ("", "")
-    lines = [f"| what | novikoff | peer | novikoff is |{more[0]}", f"|---|---|---|---|{more[1]}"]
+def _table(rows: list[dict[str, Any]]) -> str:
+    lines = ["| what | novikoff | peer | novikoff is |", "|---|---|---|---|"]
     for row in rows:
         peer = f"{row['against']}: {_amount(row, row['peer'])}" if row["peer"] is not None else "-"
-        line = f"| {row['what']} | {_amount(row, row['ours'])} | {peer} | {_compared(row)} |"
-        lines.append(f"{line} {row['floor'] or '-'} |" if has_floors else line)
+        lines.append(f"| {row['what']} | {_amount(row, row['ours'])} | {peer} | {_compared(row)} |")
     return "\n".join(lines) + "\n"
 
 
@@ -159,7 +155,7 @@ def _compared(row: Mapping[str, Any]) -> str:
         return f"{abs(apart):.2f} points {'lower' if apart < 0 else 'higher'}"
     is_time, is_rate = row["unit"] in SPEEDS, row["unit"].endswith("/s")
     if not (is_time or is_rate):
-        return f"{_number(median)} times as much ({row['better']} is better)"
+        return f"{_number(median)} times as much"
     if is_time:
         low, median, high = 1 / high, 1 / median, 1 / low
     word = "faster" if median >= 1 else "slower"

@@ -94,7 +94,6 @@ def sizes(arguments):
         against="HiGHS",
         unit="systems",
         better="more",
-        floor="all",
     )
 
 

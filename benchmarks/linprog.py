@@ -41,7 +41,7 @@ def main() -> None:
     seconds = [[pair[which] for pair in slower] for which in range(2)]
     show_ratio("seconds of linprog / HiGHS", *seconds)
     figure(f"linprog on {len(slower)} {where} programs, each answer proved", *seconds, against="HiGHS, nothing proved")
-    figure(f"linprog: answers other than HiGHS's, of {len(slower)}", disagreements, unit="answers", floor="0")
+    figure(f"linprog: answers other than HiGHS's, of {len(slower)}", disagreements, unit="answers")
 
 
 # HiGHS does not finish the one, nor we the other, within a minute.

@@ -283,10 +283,9 @@ def single(folder: Path, store: str, rounds: int, seconds: float) -> None:
             against=names[name],
             unit="examples/s",
             better="more",
-            floor="at least 2" if name == "river" else "",
         )
     if "river" in rates:
-        show_ratio("ours, durable / River behind FastAPI, which keeps nothing", rates["ours"], rates["river"], ">= 2")
+        show_ratio("ours, durable / River behind FastAPI, which keeps nothing", rates["ours"], rates["river"])
     if "vowpal" in rates:
         show_ratio("ours, durable / Vowpal Wabbit's daemon, which keeps nothing", rates["ours"], rates["vowpal"])
 
@@ -318,7 +317,6 @@ def batches(folder: Path, store: str, rounds: int, seconds: float) -> None:
         against="learn_many in memory",
         unit="examples/s",
         better="more",
-        floor="at least 0.45",
     )
 
 
@@ -342,7 +340,6 @@ def memory(folder: Path, store: str, rounds: int, seconds: float) -> None:
         sizes[0] / 2**20,
         against=f"itself after {tenth:,}",
         unit="MiB",
-        floor="the same",
     )
 
 

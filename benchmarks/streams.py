@@ -57,7 +57,6 @@ def show(name, examples):
         wrong[best],
         against=f"the better of last and average, {best}",
         unit="%",
-        floor="at most 3 points more",
     )
 
 

@@ -35,11 +35,11 @@ def per_epoch(short: list[float], long: list[float], epochs: int) -> list[float]
     return [max(b - a, 1e-9) / epochs for a, b in zip(short, long, strict=True)]
 
 
-def show_ratio(what: str, ours: list[float], theirs: list[float], floor: str = "") -> float:
-    """Print ours / theirs: the median over the rounds and the range, and the figure that was asked for."""
+def show_ratio(what: str, ours: list[float], theirs: list[float]) -> float:
+    """Print ours / theirs: the median over the rounds, and the range."""
     ratios = [a / b for a, b in zip(ours, theirs, strict=True)]
     median = statistics.median(ratios)
-    print(f"  {what:<66} {median:7.2f}   [{min(ratios):.2f} .. {max(ratios):.2f}]   {floor}")
+    print(f"  {what:<66} {median:7.2f}   [{min(ratios):.2f} .. {max(ratios):.2f}]")
     return median
 
 
@@ -51,12 +51,11 @@ def figure(
     against: str = "",
     unit: str = "s",
     better: Literal["less", "more"] = "less",
-    floor: str = "",
 ) -> None:
     """A row of the table of figures: what was measured, ours, the peer's, and whether less or more of it is better.
 
-    Several rounds are one figure, their median; the ratio ours / peer is the median of the rounds' ratios. `floor` is
-    the ratio that was asked for, in words. The row is added to the file that the environment names, if it names one.
+    Several rounds are one figure, their median; the ratio ours / peer is the median of the rounds' ratios. The
+    row is added to the file that the environment names, if it names one.
     """
     own = [ours] if isinstance(ours, int | float) else [*ours]
     theirs = [] if peer is None else [peer] if isinstance(peer, int | float) else [*peer]
@@ -69,7 +68,6 @@ def figure(
         "against": against,
         "peer": statistics.median(theirs) if theirs else None,
         "ratio": [min(ratios), statistics.median(ratios), max(ratios)] if ratios else None,
-        "floor": floor,
     }
     if path := os.environ.get(ROWS):
         with Path(path).open("a", encoding="utf-8") as file:

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.skipif(not os.environ.get("CI"), reason="benchmarks are
             ["epochs", "fits", "text", "online", "memory"],
             ["epoch / one pass", "River's learn_one / ours", "X @ w"],
         ),
-        ("cold", [], ["novikoff fit cars.csv", "tagger", "first 4.0, second 0.8"]),
+        ("cold", [], ["novikoff fit cars.csv", "tagger"]),
         # Not "bytes": it has no figure, and would start Ray once more.
         ("cluster", ["speed", "accuracy"], ["one process / two workers", "points from"]),
         ("certify", ["program", "machines", "sizes", "tables"], ["HiGHS / certify", "relative gap", "overlapping"]),
