@@ -111,7 +111,7 @@ def main():
     import novikoff.serve.app
     import novikoff.serve.limits
     import novikoff.serve.run
-    import novikoff.serve.sqlite  # noqa: F401
+    import novikoff.serve.store  # noqa: F401
 
     for line in sys.stdin:
         command = json.loads(line)

@@ -11,7 +11,7 @@ from starlette.routing import Mount
 
 from novikoff.serve.app import App
 from novikoff.serve.service import Service
-from novikoff.serve.sqlite import SqliteStore
+from novikoff.serve.store import SqliteStore
 from tests.serve.serving import run
 
 EXAMPLE = {"x": {"a": 1.0}, "y": "up"}

@@ -16,7 +16,7 @@ import pytest
 
 from novikoff.serve.client import Client, ServiceError
 from novikoff.serve.fold import to_file
-from novikoff.serve.sqlite import FILE, SqliteStore
+from novikoff.serve.store import FILE, SqliteStore
 from novikoff.serve.writer import EXIT_CODE
 from tests.serve.load import Load, Loads, examples_in_log
 from tests.serve.nursery import ROOT, free_port, nursery, wait_until

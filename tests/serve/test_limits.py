@@ -10,8 +10,7 @@ import novikoff
 from novikoff.serve.jobs import Token
 from novikoff.serve.messages import RefusedError
 from novikoff.serve.service import steady_clock
-from novikoff.serve.sqlite import FILE, SqliteStore
-from novikoff.serve.store import StoreError, StoreInUseError
+from novikoff.serve.store import FILE, SqliteStore, StoreError, StoreInUseError
 from novikoff.serve.writer import MOST_EVENTS
 from tests.serve.serving import DOWN, UP, Caller, Clock, Failure, run, serving, started
 

@@ -3,7 +3,7 @@
 import asyncio
 
 from novikoff.serve.fold import to_file
-from novikoff.serve.sqlite import SqliteStore
+from novikoff.serve.store import SqliteStore
 from tests.serve.serving import DAY, DOWN, UP, Caller, Clock, refused, run, serving, started, tamper
 
 

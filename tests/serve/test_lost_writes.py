@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from novikoff.serve.client import Client
-from novikoff.serve.sqlite import FILE
+from novikoff.serve.store import FILE
 from tests.serve.load import Loads, examples_in_log
 from tests.serve.nursery import free_port, nursery
 

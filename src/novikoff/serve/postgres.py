@@ -20,9 +20,8 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from novikoff.serve.messages import ElsewhereError, RefusedError
 from novikoff.serve.run import shown
-from novikoff.serve.store import FIRST_FENCE, TABLES, Held, Store, StoreError
+from novikoff.serve.store import FIRST_FENCE, FORMAT, TABLES, Held, Store, StoreError
 
-FORMAT = 1
 BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED"
 NAMES = int.from_bytes(b"novikoff", "big")  # the advisory lock of those who create or delete models
 LONGEST_WAIT = 30_000  # milliseconds; no statement should wait for a lock; one that does, fails
@@ -72,7 +71,6 @@ class PostgresStore(Store):
         self.lease: float | None = lease
         self.server: int | None = None
         self._transaction = contextlib.ExitStack()
-        self._pipeline: psycopg.Pipeline | None = None  # statements of a transaction do not wait for each other
         self.connection = self._connect(where)
         self._leases = self._connect(where)  # so that a long transaction does not keep the lease from being renewed
         try:
@@ -133,7 +131,8 @@ class PostgresStore(Store):
 
     def begin(self, fences: Sequence[tuple[int, int]]) -> set[tuple[int, int]]:
         with self._or_end():
-            self._pipeline = self._transaction.enter_context(self.connection.pipeline())
+            # The statements of a transaction do not wait for each other.
+            self._transaction.enter_context(self.connection.pipeline())
         self._run(BEGIN)
         if not fences:
             return set()
@@ -149,7 +148,6 @@ class PostgresStore(Store):
         with self._or_end():
             done = self._execute("COMMIT")
             self._transaction.close()
-            self._pipeline = None
         # COMMIT of a failed transaction is a rollback, and no error.
         if done.statusmessage != "COMMIT":
             raise StoreError(f"{self.where}: the transaction was not committed")
@@ -294,17 +292,6 @@ class PostgresStore(Store):
     def _run(self, statement: str, *values: Any) -> None:
         with self._or_end():
             self._execute(statement, values)
-
-    def _count(self, statement: str, *values: Any) -> int:
-        with self._or_end():
-            cursor = self._execute(statement, values)
-            if self._pipeline is not None:
-                self._pipeline.sync()
-            return cursor.rowcount
-
-    def _many(self, statement: str, rows: list[tuple[Any, ...]]) -> None:
-        with self._or_end(), self.connection.cursor() as cursor:
-            cursor.executemany(statement.replace("?", "%s").encode(), rows)
 
     def _all(self, statement: str, *values: Any) -> list[Any]:
         if any(isinstance(value, str) and "\0" in value for value in values):

@@ -27,7 +27,7 @@ def check_installed() -> None:
 def open_store(where: str, url: str, lease: float) -> "Store":
     """Open the store in a folder, or in a database, which servers at other URLs may share."""
     if "://" not in where:
-        from novikoff.serve.sqlite import SqliteStore
+        from novikoff.serve.store import SqliteStore
 
         return SqliteStore(where)
     if not where.startswith(("postgresql://", "postgres://")):

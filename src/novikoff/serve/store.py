@@ -1,4 +1,4 @@
-"""The store of logs, snapshots and remembered predictions. It decides nothing.
+"""The store of logs, snapshots and remembered predictions, in a folder or a database. It decides nothing.
 
 A writer holds the lock of a store from before `begin` until after `commit`, so that nobody reads in between. After
 `commit` all is on the disk; a store that cannot guarantee that raises `StoreError`, and the process must end.
@@ -9,9 +9,13 @@ takes a model gets a fence, a number that grows each time; a transaction changes
 last one, so a server that was only slow, but thought dead, can no longer change it.
 """
 
+import math
+import sqlite3
 import threading
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from novikoff.serve.events import LogRow
@@ -26,6 +30,7 @@ class StoreInUseError(ValueError):
 
 
 FIRST_FENCE = 1
+FORMAT = 1
 
 # Every store has these tables, with types of its own, beside a table of models.
 TABLES = """
@@ -105,8 +110,8 @@ class Store(ABC):
     address_of_row = "rowid"  # the column that identifies a row to the database
 
     lock: threading.RLock
-    lease: float | None  # None, if no other server can have the store
-    until: float  # by time.monotonic(): when what is held expires, unless the lease is renewed
+    lease: float | None = None  # where other servers can have the store
+    until = math.inf  # by time.monotonic(): when what is held expires, unless the lease is renewed
 
     @abstractmethod
     def begin(self, fences: Sequence[tuple[int, int]]) -> Collection[tuple[int, int]]:
@@ -119,13 +124,13 @@ class Store(ABC):
     def close(self) -> None:
         """Release what is held."""
 
-    @abstractmethod
     def renew(self) -> bool:
         """Renew the lease, without the lock. False if it had expired: nothing is held until the next call."""
+        return True
 
-    @abstractmethod
     def wall(self) -> float:
         """Return the time, in seconds since 1970."""
+        return time.time()
 
     @abstractmethod
     def hold(self, name: str) -> Held | None:
@@ -144,16 +149,8 @@ class Store(ABC):
         """Run a statement. Its failure may surface only in a later one, or in the commit."""
 
     @abstractmethod
-    def _count(self, statement: str, *values: Any) -> int:
-        """Run a statement; return how many rows it changed."""
-
-    @abstractmethod
-    def _many(self, statement: str, rows: list[tuple[Any, ...]]) -> None:
-        """Run a statement once for each row of values."""
-
-    @abstractmethod
     def _all(self, statement: str, *values: Any) -> list[Any]:
-        """Return the rows that a query finds, once nobody else holds the lock."""
+        """Return the rows that a statement finds, once nobody else holds the lock."""
 
     def names(self) -> list[str]:
         return [name for (name,) in self._all("SELECT name FROM models")]
@@ -205,18 +202,15 @@ class Store(ABC):
         where = "WHERE model = ? AND kind = 'rollback' ORDER BY first"
         return [LogRow(*row) for row in self._all(f"SELECT first, size, at, kind, body FROM log {where}", model)]
 
-    def trim(self, model: int, upto: int, before: float) -> int:
-        """Delete the rows that end by the event `upto` and are older than `before`; return how many.
+    def trim(self, model: int, upto: int, before: float) -> None:
+        """Delete the rows that end by the event `upto` and are older than `before`.
 
         Rollbacks stay: only they show which events were taken back.
         """
         newest = self._all("SELECT max(first + size - 1) FROM log WHERE model = ? AND at < ?", model, before)[0][0]
         end = min(upto, -1 if newest is None else newest)
-        deleted = self._count(
-            "DELETE FROM log WHERE model = ? AND first + size - 1 <= ? AND kind <> 'rollback'", model, end
-        )
+        self._run("DELETE FROM log WHERE model = ? AND first + size - 1 <= ? AND kind <> 'rollback'", model, end)
         self._run("DELETE FROM mistakes WHERE model = ? AND last <= ?", model, end)
-        return deleted
 
     # Snapshots
 
@@ -252,8 +246,10 @@ class Store(ABC):
     # Predictions that wait for their labels
 
     def remember(self, model: int, predictions: Sequence[tuple[str, bytes]], expires: float) -> None:
-        statement = "INSERT INTO predictions (model, name, expires, body) VALUES (?, ?, ?, ?)"
-        self._many(statement, [(model, name, expires, body) for name, body in predictions])
+        for name, body in predictions:
+            self._run(
+                "INSERT INTO predictions (model, name, expires, body) VALUES (?, ?, ?, ?)", model, name, expires, body
+            )
 
     def remembered(self, model: int, name: str) -> Remembered | None:
         found = self._all("SELECT body, expires, revealed FROM predictions WHERE model = ? AND name = ?", model, name)
@@ -261,8 +257,8 @@ class Store(ABC):
 
     def reveal(self, model: int, names: Sequence[str], first: int) -> None:
         """Mark predictions as revealed by the events `first`, `first` + 1, ..."""
-        statement = "UPDATE predictions SET revealed = ? WHERE model = ? AND name = ?"
-        self._many(statement, [(first + i, model, name) for i, name in enumerate(names)])
+        for seq, name in enumerate(names, start=first):
+            self._run("UPDATE predictions SET revealed = ? WHERE model = ? AND name = ?", seq, model, name)
 
     def waiting(self, model: int) -> int:
         """Return how many predictions wait for their label."""
@@ -291,5 +287,91 @@ class Store(ABC):
         for table in ("predictions", "keys"):
             row = self.address_of_row
             some = f"SELECT {row} FROM {table} WHERE expires < ? {self._own()} LIMIT ?"
-            forgotten += self._count(f"DELETE FROM {table} WHERE {row} IN ({some})", now, most)
+            forgotten += len(self._all(f"DELETE FROM {table} WHERE {row} IN ({some}) RETURNING 1", now, most))
         return forgotten
+
+
+FILE = "novikoff.sqlite"
+SQLITE_MODELS = "CREATE TABLE models (model INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE);"
+SQLITE_TYPES = {
+    "key": "INTEGER PRIMARY KEY",
+    "int": "INTEGER",
+    "real": "REAL",
+    "bytes": "BLOB",
+    "flag": "INTEGER",
+    "compact": "WITHOUT ROWID",
+}
+
+
+class SqliteStore(Store):
+    """A store in a folder, for one process, which holds every model: a write-ahead log, synced at every commit.
+
+    One connection locks the file as long as the process lives. That excludes a second process, and avoids a bug of
+    SQLite before 3.51.3, by which two connections could corrupt a write-ahead log.
+    """
+
+    def __init__(self, folder: str | Path) -> None:
+        self.lock = threading.RLock()
+        self.path = Path(folder) / FILE
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        # One thread at a time uses the connection, though not always the same.
+        self.connection = sqlite3.connect(self.path, timeout=0, isolation_level=None, check_same_thread=False)
+        try:
+            self._open()
+        except BaseException:
+            self.connection.close()
+            raise
+
+    def _open(self) -> None:
+        try:
+            for pragma in ("locking_mode=EXCLUSIVE", "journal_mode=WAL", "synchronous=FULL", "fullfsync=ON"):
+                self.connection.execute(f"PRAGMA {pragma}")
+            self.connection.execute("BEGIN EXCLUSIVE")
+            (version,) = self.connection.execute("PRAGMA user_version").fetchone()
+            if version == 0:
+                for statement in (SQLITE_MODELS + TABLES.format(**SQLITE_TYPES)).split(";"):
+                    self.connection.execute(statement)
+                self.connection.execute(f"PRAGMA user_version={FORMAT}")
+            self.connection.execute("COMMIT")
+        except sqlite3.OperationalError as error:
+            if "locked" in str(error):
+                raise StoreInUseError(
+                    f"{self.path.parent} is in use by another process, and one store is served by one; end the other, "
+                    "or choose another --store"
+                ) from None
+            raise OSError(f"{self.path} cannot be opened ({error})") from error
+        except sqlite3.DatabaseError as error:
+            raise ValueError(f"{self.path} is not a store of novikoff, or is damaged ({error})") from error
+        if version > FORMAT:
+            raise ValueError(f"{self.path} has format {version}, and this version of novikoff reads up to {FORMAT}")
+
+    def begin(self, fences: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+        self._run("BEGIN IMMEDIATE")
+        return ()
+
+    def commit(self) -> None:
+        self._run("COMMIT")
+
+    def close(self) -> None:
+        self.connection.close()
+
+    def hold(self, name: str) -> Held | None:
+        with self.lock:
+            found = self._all("SELECT model FROM models WHERE name = ?", name)
+            return Held(found[0][0], self.last(found[0][0]), FIRST_FENCE) if found else None
+
+    def create(self, name: str) -> int | None:
+        found = self._all("INSERT INTO models (name) VALUES (?) ON CONFLICT DO NOTHING RETURNING model", name)
+        return int(found[0][0]) if found else None
+
+    # A full disk, a disk that fails, a file that is damaged: durability can no longer be guaranteed.
+
+    def _run(self, statement: str, *values: Any) -> None:
+        self._all(statement, *values)
+
+    def _all(self, statement: str, *values: Any) -> list[Any]:
+        with self.lock:
+            try:
+                return self.connection.execute(statement, values).fetchall()
+            except sqlite3.Error as error:
+                raise StoreError(f"{self.path}: {error}") from error
