@@ -19,7 +19,7 @@ from novikoff.cluster.agreeing import Cluster, Reading, started
 from novikoff.cluster.engine import Engine, Local
 from novikoff.cluster.worker import Agreement, Worker
 from novikoff.data.examples import Block, Examples
-from novikoff.engine.clock import Clock
+from novikoff.engine.clock import UNLIMITED, Clock
 from novikoff.engine.rows import Rows
 from novikoff.prove.existence.certificate import Existence
 from novikoff.prove.separable.certificate import Certificate
@@ -27,11 +27,10 @@ from novikoff.prove.separable.check import check_derived, check_subject, unreada
 from novikoff.prove.separable.conclude import conclude
 from novikoff.prove.separable.in_blocks import InBlocks, in_float64, matrix_of
 from novikoff.prove.separable.margin import radius_square
-from novikoff.prove.separable.points import Points
 from novikoff.prove.separable.proofs import Span
 from novikoff.prove.separable.search.certify import check_parameters, warned_if_wide
 from novikoff.prove.separable.search.working_set import Claims, MostUrgent, Passes, Subset, certify_examples, look_at
-from novikoff.prove.separable.subject import Fingerprint, Subject, header
+from novikoff.prove.separable.subject import Subject
 
 Numbers = NDArray[np.int64]
 Contents = frozenset[tuple[bytes, Any]]  # of rows, as bytes, with their labels
@@ -170,14 +169,14 @@ class ShardedBlocks(InBlocks):
     def _facts(self) -> tuple[Subject, Fraction]:
         """Compute the fingerprint here, block by block, and the rest on all shards."""
         numbers, about = range(len(self.cluster.shards)), self.about
-        digest = Fingerprint(header(**about))
+        digest = about.fingerprint()
         for number, n_blocks in enumerate(self.ask(number_of_blocks)):
             for block in range(n_blocks):
                 [rows] = self.ask(rows_of_block, block, on=[number])
                 digest.add(matrix_of(rows))
         places = (self.ask(places_of_labels, on=[number])[0] for number in numbers)
         longest = max(self.ask(longest_row, self.fit_intercept))
-        return Subject(data_hash=digest.with_labels(places), **about), longest
+        return replace(about, data_hash=digest.with_labels(places)), longest
 
     @cached_property
     def first_of_each(self) -> Numbers:
@@ -202,8 +201,8 @@ class ShardedBlocks(InBlocks):
         found = self.ask(of_points, self.here, "side", vector)
         return None not in found and any(found)
 
-    def spans_all(self, points: Points, numbers: Numbers, clock: Clock) -> bool:
-        return all(self.ask(lies_in, self.here, Span.of(points, numbers, clock)))
+    def lies_in(self, span: Span, clock: Clock = UNLIMITED) -> bool:
+        return all(self.ask(of_points, self.here, "lies_in", span))
 
 
 @dataclass(frozen=True)
@@ -286,7 +285,3 @@ def contradicting(
 def of_points(worker: Worker, agreed: Agreement, here: Here, method: str, *args: Any) -> Any:
     """Call a method of the points of this shard."""
     return getattr(here.blocks(worker, agreed), method)(*args)
-
-
-def lies_in(worker: Worker, agreed: Agreement, here: Here, span: Span) -> bool:
-    return all(span.has_all(points) for points in here.blocks(worker, agreed).all_points())

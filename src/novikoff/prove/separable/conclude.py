@@ -26,14 +26,21 @@ from novikoff.prove.separable.points import Points
 from novikoff.prove.separable.products import exact_sum, signs_of_products
 from novikoff.prove.separable.proofs import Span, lower_square, spans_all, upper_square, vanishes
 from novikoff.prove.separable.question import Problem, Verdict
-from novikoff.prove.separable.subject import Subject, check_width, exact_labels, fingerprinted, floor_of, names_of
+from novikoff.prove.separable.subject import Subject, check_width, exact_labels, floor_of, names_of
 
 
 class Data:
-    """What proofs need of the examples that a certificate is about."""
+    """What proofs need of the examples that a certificate is about: here, from points in coordinates.
+
+    Witnesses that do not fit the data raise `CertificateError`.
+    """
 
     subject: Any
     radius_square: Any
+
+    arithmetic = "exact"
+    # The witness that separates strictly, and that of other spaces.
+    separator, other_separator = "vector", "coefficients"
 
     def all_points(self) -> Iterable[Points]:
         """One pass over all points, in blocks."""
@@ -47,10 +54,23 @@ class Data:
         """The labels of some rows, as in the source."""
         raise NotImplementedError
 
-    @property
-    def dimension(self) -> int:
-        """The dimension of the folded space; for many classes, of all their weights together."""
-        return folded_dimension(self.subject)
+    # -- facts --------------------------------------------------------------------------------------------------------
+
+    def check_vector(self, vector: Sequence[int], name: str) -> None:
+        """Check that a vector has one whole number per coordinate, and biases of 0 without an intercept."""
+        dimension = folded_dimension(self.subject)
+        if len(vector) != dimension:
+            raise CertificateError(f"the {name} has {len(vector)} numbers, but the space has {dimension} dimensions")
+        if any(vector[place] for place in places_of_no_bias(self.subject)):
+            raise CertificateError(f"the {name} has a bias, but the question is about hyperplanes without an intercept")
+
+    def margin_of(self, vector: Sequence[int]) -> tuple[float, int, float]:
+        """The margin of a vector that separates, its mistake bound, and its geometric margin."""
+        subject, lower = self.subject, self.lower_square(vector)
+        if lower is None:
+            raise CertificateError("the vector does not separate strictly")
+        geometric = _geometric_margin(lower, vector) if subject.problem.has_one_plane else 0.0
+        return root_down(lower), floor_of(self.radius_square * subject.factor / lower), geometric
 
     def lower_square(self, vector: Sequence[int]) -> Fraction | None:
         """The result of `proofs.lower_square` for all points."""
@@ -62,6 +82,14 @@ class Data:
                 return None
             smallest = square if smallest is None else min(smallest, square)
         return smallest
+
+    def margin_at_most(self, support: Support) -> float:
+        """The upper bound of the margin that a convex combination of points gives."""
+        return fraction_root_up(upper_square(*self.points_of(support, "support"), support.weights))
+
+    def vanishes(self, obstruction: Obstruction) -> bool:
+        """Whether some points, times their weights, add up to 0."""
+        return vanishes(*self.points_of(obstruction, "obstruction"), obstruction.weights)
 
     def weakly_separates(self, vector: Sequence[int]) -> bool:
         """Whether no point is on the wrong side, and not all are on the hyperplane."""
@@ -77,10 +105,32 @@ class Data:
             has_positive = has_positive or bool(signs.max() > 0)
         return has_positive
 
-    def spans_all(self, points: Points, numbers: NDArray[np.int64], clock: Clock) -> bool:
-        """Whether some points span all others."""
-        span = Span.of(points, numbers, clock)
+    def spanned_by(self, obstruction: Obstruction, clock: Clock) -> bool:
+        """Whether the points of an obstruction span all others."""
+        return self.lies_in(Span.of(*self.points_of(obstruction, "obstruction"), clock), clock)
+
+    def lies_in(self, span: Span, clock: Clock = UNLIMITED) -> bool:
+        """Whether all points lie in the span of some."""
         return all(span.has_all(some, clock) for some in self.all_points())
+
+    def points_of(self, part: Support | Obstruction, name: str) -> tuple[Points, NDArray[np.int64]]:
+        """The points of some rows (against some rivals), checked to be in the data, in order, and distinct."""
+        subject, (rows, _, rivals) = self.subject, part
+        check_weighed(part, subject.n_rows, name)
+        pairs: Sequence[Any] = rows
+        if subject.problem.has_rivals:
+            if rivals is None or len(rivals) != len(rows):
+                raise CertificateError(f"the {name} must name a rival class for each of its rows")
+            places = {(type(label), label): place for place, label in enumerate(subject.classes)}
+            for row, label, rival in zip(rows, self.label_of(rows), rivals, strict=True):
+                if (type(rival), rival) not in places or rival == label:
+                    raise CertificateError(f"the {name} has the rival {rival!r} for row {row}, which is no other class")
+            pairs = [(row, places[type(rival), rival]) for row, rival in zip(rows, rivals, strict=True)]
+        elif rivals is not None:
+            raise CertificateError(f"the {name} names rivals, but there are only two classes")
+        if any(a >= b for a, b in pairwise(pairs)):
+            raise CertificateError(f"the rows of the {name} must be strictly ascending")
+        return self.named(rows, rivals)
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,15 +149,14 @@ class InMemory(Data):
         rows = exact_matrix(X)
         check_width(int(rows.shape[1]), int(rows.nnz if hasattr(rows, "tocsr") else rows.size))
         labels, classes, places = exact_labels(y, rows.shape[0])
-        about: dict[str, Any] = {
-            "problem": Problem.of(len(classes)),
-            "fit_intercept": bool(fit_intercept),
-            "classes": classes,
-            "n_rows": int(rows.shape[0]),
-            "n_columns": int(rows.shape[1]),
-            "feature_names": names_of(X),
-        }
-        subject = fingerprinted(rows, places, **about)
+        subject = Subject(
+            problem=Problem.of(len(classes)),
+            fit_intercept=bool(fit_intercept),
+            classes=classes,
+            n_rows=int(rows.shape[0]),
+            n_columns=int(rows.shape[1]),
+            feature_names=names_of(X),
+        ).of_rows(rows, places)
         if len(classes) == 2:
             points = Points(rows, np.where(places == 1, 1, -1).astype(np.int8), float(fit_intercept))
         else:
@@ -144,113 +193,81 @@ def conclude(data: Data, found: Witnesses, clock: Clock = UNLIMITED) -> Certific
 
     Raises `OutOfTimeError` if time runs out for claims beyond the verdict of a separator or an obstruction.
     """
-    _check_no_more(found, coefficients=found.coefficients)
-    if found.vector is not None:
-        _check_no_more(found, obstruction=found.obstruction, weak_separator=found.weak_separator)
+    _check_no_more(found, data.other_separator)
+    if getattr(found, data.separator) is not None:
+        _check_no_more(found, "obstruction", "weak_separator")
         return _separable(data, found)
     if found.obstruction is not None:
-        _check_no_more(found, support=found.support)
+        _check_no_more(found, "support")
         return _not_separable(data, found, clock)
-    _check_no_more(found, weak_separator=found.weak_separator)
-    return _undecided(data, found)
+    _check_no_more(found, "weak_separator")
+    if found.support is None:
+        return make_certificate(data, found, Verdict.UNDECIDED, arithmetic="float64")
+    return make_certificate(data, found, Verdict.UNDECIDED, Bracket(0.0, data.margin_at_most(found.support)))
 
 
-def _check_no_more(found: Witnesses, **not_needed: Any) -> None:
-    for name, value in not_needed.items():
-        if value is not None:
+def _check_no_more(found: Witnesses, *not_needed: str) -> None:
+    for name in not_needed:
+        if getattr(found, name) is not None:
             raise CertificateError(f"the witness {name} is not allowed for this verdict")
 
 
 def make_certificate(
-    subject: Subject,
-    radius_square: Fraction,
-    found: Witnesses,
-    verdict: Verdict,
-    margin: Bracket | None = None,
-    *,
-    arithmetic: str = "exact",
-    geometric_margin: float = 0.0,
-    mistake_bound: int | None = None,
+    data: Data, found: Witnesses, verdict: Verdict, margin: Bracket | None = None, **claims: Any
 ) -> Certificate:
     """Assemble the data, the claims that follow from the witnesses, and the witnesses."""
     return Certificate(
         verdict=verdict,
-        arithmetic=arithmetic,
         margin=absent_margin(verdict) if margin is None else margin,
-        geometric_margin=geometric_margin,
-        mistake_bound=mistake_bound,
-        radius=fraction_root_up(radius_square),
+        radius=fraction_root_up(data.radius_square),
         witnesses=replace(found, spans=verdict is Verdict.OVERLAPPING),
-        **vars(subject),
+        **vars(data.subject),
+        **{"arithmetic": "exact", "geometric_margin": 0.0, "mistake_bound": None, **claims},
     )
 
 
 def check_weighed(part: Support | Obstruction, n_rows: int, name: str) -> None:
     """Check that a part names rows of the data, at least one, each with a positive weight."""
-    check_rows(part.rows, n_rows, name)
+    if not all(type(row) is int and 0 <= row < n_rows for row in part.rows):
+        raise CertificateError(f"the {name} names a row that is not among the {n_rows} rows of the data")
     if len(part.weights) != len(part.rows) or not part.rows or not min(part.weights) > 0:
         raise CertificateError(f"the {name} must have a positive weight for each of its rows, and at least one row")
 
 
-def check_rows(rows: Sequence[int], n_rows: int, name: str) -> None:
-    if not all(type(row) is int and 0 <= row < n_rows for row in rows):
-        raise CertificateError(f"the {name} names a row that is not among the {n_rows} rows of the data")
-
-
-def _certificate(
-    data: Data, found: Witnesses, verdict: Verdict, margin: Bracket | None = None, **claims: Any
-) -> Certificate:
-    return make_certificate(data.subject, data.radius_square, found, verdict, margin, **claims)
-
-
-# -- the verdicts -----------------------------------------------------------------------------------------------------
-
-
 def _separable(data: Data, found: Witnesses) -> Certificate:
-    vector = found.vector or ()
-    _check_vector(data, vector, "vector")
-    lower = data.lower_square(vector)
-    if lower is None:
-        raise CertificateError("the vector does not separate strictly")
-    claim(found.support is not None, "margin_at_most", "there is no support to prove it")
-    subject = data.subject
-    return _certificate(
+    vector = getattr(found, data.separator)
+    data.check_vector(vector, data.separator)
+    if found.support is None:
+        raise CertificateError("the claim margin_at_most is not true of these data: there is no support to prove it")
+    lower, bound, geometric = data.margin_of(vector)
+    upper = data.margin_at_most(found.support)
+    if lower > upper:
+        raise CertificateError("this is not a valid kernel matrix: it is not positive semidefinite")
+    return make_certificate(
         data,
         found,
         Verdict.SEPARABLE,
-        Bracket(root_down(lower), _upper(data, found.support)),
-        geometric_margin=_geometric_margin(lower, vector) if subject.problem.has_one_plane else 0.0,
-        mistake_bound=floor_of(data.radius_square * subject.factor / lower),
+        Bracket(lower, upper),
+        arithmetic=data.arithmetic,
+        geometric_margin=geometric,
+        mistake_bound=bound,
     )
 
 
 def _not_separable(data: Data, found: Witnesses, clock: Clock) -> Certificate:
-    obstruction = found.obstruction
+    obstruction, weak = found.obstruction, found.weak_separator
     assert obstruction is not None
-    points, numbers = _named(data, obstruction, "obstruction")
-    cancels = vanishes(points, numbers, obstruction.weights)
+    cancels = data.vanishes(obstruction)
     claim(cancels, "verdict", "the points of the obstruction, times their weights, do not add up to 0")
-    if found.weak_separator is not None:
-        _check_vector(data, found.weak_separator, "weak_separator")
-        weak = data.weakly_separates(found.weak_separator)
-        claim(weak, "verdict", "the weak separator has some example on its wrong side, or all of them on it")
-        return _certificate(data, found, Verdict.QUASI_SEPARABLE)
+    if weak is not None:
+        data.check_vector(weak, "weak_separator")
+        separates = data.weakly_separates(weak)
+        claim(separates, "verdict", "the weak separator has some example on its wrong side, or all of them on it")
+        return make_certificate(data, found, Verdict.QUASI_SEPARABLE)
     if not found.spans:
-        return _certificate(data, found, Verdict.NOT_SEPARABLE)
-    claim(data.spans_all(points, numbers, clock), "verdict", "the obstruction does not span all examples")
-    return _certificate(data, found, Verdict.OVERLAPPING)
-
-
-def _undecided(data: Data, found: Witnesses) -> Certificate:
-    if found.support is None:
-        return _certificate(data, found, Verdict.UNDECIDED, arithmetic="float64")
-    return _certificate(data, found, Verdict.UNDECIDED, Bracket(0.0, _upper(data, found.support)))
-
-
-def _upper(data: Data, support: Support | None) -> float:
-    assert support is not None
-    points, numbers = _named(data, support, "support")
-    return fraction_root_up(upper_square(points, numbers, support.weights))
+        return make_certificate(data, found, Verdict.NOT_SEPARABLE)
+    claim(data.spanned_by(obstruction, clock), "verdict", "the obstruction does not span all examples")
+    return make_certificate(data, found, Verdict.OVERLAPPING)
 
 
 def _geometric_margin(lower: Fraction, vector: Sequence[int]) -> float:
@@ -261,39 +278,10 @@ def _geometric_margin(lower: Fraction, vector: Sequence[int]) -> float:
     return root_down(quotient(lower.numerator * (square + vector[-1] ** 2), lower.denominator * square))
 
 
-def _check_vector(data: Data, vector: Sequence[int], name: str) -> None:
-    """Check that a vector has one whole number per coordinate, and biases of 0 without an intercept."""
-    subject = data.subject
-    if len(vector) != data.dimension:
-        raise CertificateError(f"the {name} has {len(vector)} numbers, but the space has {data.dimension} dimensions")
-    if any(vector[place] for place in places_of_no_bias(subject)):
-        raise CertificateError(f"the {name} has a bias, but the question is about hyperplanes without an intercept")
-
-
 def places_of_no_bias(subject: Subject) -> range:
     """The places of the biases in a vector, which must be 0; none with an intercept."""
     last = 0 if subject.fit_intercept else folded_dimension(subject)
     return range(subject.n_columns, last, subject.n_columns + 1)
-
-
-def _named(data: Data, part: Support | Obstruction, name: str) -> tuple[Points, NDArray[np.int64]]:
-    """The points of some rows (against some rivals), checked to be in the data, in order, and distinct."""
-    rows, _, rivals = part
-    check_weighed(part, data.subject.n_rows, name)
-    pairs: Sequence[Any] = rows
-    if data.subject.problem.has_rivals:
-        if rivals is None or len(rivals) != len(rows):
-            raise CertificateError(f"the {name} must name a rival class for each of its rows")
-        places = {(type(label), label): place for place, label in enumerate(data.subject.classes)}
-        for row, label, rival in zip(rows, data.label_of(rows), rivals, strict=True):
-            if (type(rival), rival) not in places or rival == label:
-                raise CertificateError(f"the {name} has the rival {rival!r} for row {row}, which is no other class")
-        pairs = [(row, places[type(rival), rival]) for row, rival in zip(rows, rivals, strict=True)]
-    elif rivals is not None:
-        raise CertificateError(f"the {name} names rivals, but there are only two classes")
-    if any(a >= b for a, b in pairwise(pairs)):
-        raise CertificateError(f"the rows of the {name} must be strictly ascending")
-    return data.named(rows, rivals)
 
 
 # -- a run as a certificate -------------------------------------------------------------------------------------------

@@ -27,8 +27,8 @@ from novikoff.prove.exact.algebra import spans
 from novikoff.prove.exact.document import CertificateError, claim
 from novikoff.prove.exact.floats import fraction_root_up, root_down
 from novikoff.prove.exact.given_numbers import exact_matrix
-from novikoff.prove.separable.certificate import Bracket, Certificate, Obstruction, Support, Witnesses
-from novikoff.prove.separable.conclude import check_weighed, make_certificate
+from novikoff.prove.separable.certificate import Certificate, Obstruction, Support, Witnesses
+from novikoff.prove.separable.conclude import Data, check_weighed, conclude, make_certificate
 from novikoff.prove.separable.kernels import ExactKernel, Interval, Products
 from novikoff.prove.separable.proofs import as_whole_floats
 from novikoff.prove.separable.question import Problem, Verdict
@@ -37,7 +37,6 @@ from novikoff.prove.separable.subject import (
     Table,
     check_not_rounded,
     exact_labels,
-    fingerprinted,
     floor_of,
     names_of,
 )
@@ -48,11 +47,13 @@ PRECISIONS = (128, 256, 512, 1024, 2048, 4096, 8192)
 
 
 @dataclass(frozen=True, eq=False)
-class InFeatureSpace:
+class InFeatureSpace(Data):
     """Examples of two classes in the feature space of a kernel."""
 
     products: Products
     subject: Subject
+
+    separator, other_separator = "coefficients", "vector"
 
     @classmethod
     def of(
@@ -76,17 +77,16 @@ class InFeatureSpace:
         _, classes, places = exact_labels(() if y is None else y, rows.shape[0])
         if len(classes) != 2:
             raise ValueError(f"y has {len(classes)} classes; with a kernel ask for one against the rest, y == label")
-        about: dict[str, Any] = {
-            "problem": Problem.KERNEL,
-            "fit_intercept": bool(fit_intercept),
-            "classes": classes,
-            "n_rows": int(rows.shape[0]),
-            "n_columns": int(rows.shape[1]),
-            "feature_names": names,
-            "table": table,
-            "kernel": kernel,
-        }
-        subject = fingerprinted(rows, places, **about)
+        subject = Subject(
+            problem=Problem.KERNEL,
+            fit_intercept=bool(fit_intercept),
+            classes=classes,
+            n_rows=int(rows.shape[0]),
+            n_columns=int(rows.shape[1]),
+            feature_names=names,
+            table=table,
+            kernel=kernel,
+        ).of_rows(rows, places)
         signs = np.where(places == 1, 1, -1).astype(np.int8)
         return cls(Products(kernel, rows, signs, int(fit_intercept), clock), subject)
 
@@ -94,10 +94,13 @@ class InFeatureSpace:
     def everything(self) -> range:
         return range(self.products.n_points)
 
-    def scores(self, coefficients: Sequence[int], bits: int) -> list[Interval]:
-        """The products of a combination with every point."""
-        used = [j for j, value in enumerate(coefficients) if value]
-        return self.products.combination(self.everything, used, [coefficients[j] for j in used], bits)
+    @property
+    def radius_square(self) -> Fraction:
+        return self.products.radius_square
+
+    @property
+    def arithmetic(self) -> str:
+        return "exact" if self.products.kernel.is_rational else "balls"
 
     @property
     def contradicted(self) -> list[bool]:
@@ -105,6 +108,84 @@ class InFeatureSpace:
         first_equals, signs = self.products.first_equals, self.products.signs.tolist()
         seen = {(first, sign) for first, sign in zip(first_equals, signs, strict=True)}
         return [(first, -sign) in seen for first, sign in zip(first_equals, signs, strict=True)]
+
+    # -- facts --------------------------------------------------------------------------------------------------------
+
+    def check_vector(self, vector: Sequence[int], name: str) -> None:
+        if len(vector) != self.products.n_points:
+            raise CertificateError(f"the {name} must be one number for each of the {self.products.n_points} rows")
+
+    def margin_of(self, vector: Sequence[int]) -> tuple[float, int, float]:
+        def margin_and_bound(square: Fraction) -> tuple[float, int, float]:
+            return root_down(square), floor_of(self.radius_square / square), 0.0
+
+        found: tuple[float, int, float] = _settled(lambda bits: self._lower_square(vector, bits), margin_and_bound, 0)
+        return found
+
+    def _lower_square(self, coefficients: Sequence[int], bits: int) -> Interval | None:
+        """min_i <z_i, w>^2 / ||w||^2, if every product is positive; None if these bits do not decide it."""
+        scores = self._scores(coefficients, bits)
+        low, high = min(score[0] for score in scores), min(score[1] for score in scores)
+        if high <= 0 or (low <= 0 and bits == PRECISIONS[-1]):
+            raise CertificateError("the coefficients do not separate strictly")
+        used = [j for j, value in enumerate(coefficients) if value]
+        square = self.products.square(used, [coefficients[j] for j in used], bits)
+        if square[1] <= 0 or (square[0] <= 0 and bits == PRECISIONS[-1]):
+            raise CertificateError("this is not a valid kernel matrix: the length of a combination is not positive")
+        return Interval.of(low**2 / square[1], high**2 / square[0]) if low > 0 and square[0] > 0 else None
+
+    def _scores(self, coefficients: Sequence[int], bits: int = 0) -> list[Interval]:
+        """The products of a combination with every point; with 0 bits for a rational kernel."""
+        used = [j for j, value in enumerate(coefficients) if value]
+        return self.products.combination(self.everything, used, [coefficients[j] for j in used], bits)
+
+    def margin_at_most(self, support: Support) -> float:
+        self.check_part(support, "support")
+        whole = as_whole_floats(support.weights)
+        total = sum(whole) ** 2
+
+        def square(bits: int) -> Interval:
+            low, high = self.products.square(support.rows, whole, bits)
+            if high < 0:
+                raise CertificateError(
+                    "this is not a valid kernel matrix: the squared length of a combination is negative"
+                )
+            return Interval.of(max(low, Fraction(0)) / total, high / total)
+
+        found: float = _settled(square, fraction_root_up, 1)
+        return found
+
+    def vanishes(self, obstruction: Obstruction) -> bool:
+        self.check_part(obstruction, "obstruction")
+        sums = self.products.combination(self.everything, obstruction.rows, obstruction.weights, bits=0)
+        return not any(low for low, _ in sums)
+
+    def side(self, vector: Sequence[int]) -> bool | None:
+        scores = [low for low, _ in self._scores(vector)]
+        return None if min(scores) < 0 else max(scores) > 0
+
+    def spanned_by(self, obstruction: Obstruction, clock: Clock) -> bool:
+        everything = list(self.everything)
+        whole = self.products.whole(everything, everything)
+        return spans([whole[row] for row in obstruction.rows], whole, self.products.clock)
+
+    def check_part(self, part: Support | Obstruction, name: str) -> None:
+        check_weighed(part, self.products.n_points, name)
+        if part.rivals is not None or any(a >= b for a, b in pairwise(part.rows)):
+            raise CertificateError(f"the rows of the {name} must be strictly ascending, and have no rivals")
+
+
+def _settled(compute: Callable[[int], Interval | None], rounded: Callable[[Fraction], Any], safe_end: int) -> Any:
+    """What both ends of an interval round to, with as many bits as necessary; else that of the safe end."""
+    safe = None
+    for bits in PRECISIONS:
+        interval = compute(bits)
+        if interval is not None:
+            ends = [rounded(end) for end in interval]
+            safe = ends[safe_end]
+            if ends[0] == ends[1]:
+                break
+    return safe
 
 
 def symmetric(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -125,148 +206,29 @@ def symmetric(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def conclude_kernel(data: InFeatureSpace, found: Witnesses) -> Certificate:
-    """The certificate that the witnesses prove; raises `CertificateError` if one of them fails or is not needed."""
-    claim(found.vector is None, "vector", "there are no columns in feature space")
-    if not data.products.kernel.is_rational:
-        return _by_theorem(data, found)
-    if found.coefficients is not None:
-        return _separable(data, found)
-    if found.obstruction is not None:
-        return _not_separable(data, found)
-    claim(found.weak_separator is None, "weak_separator", "without an obstruction it is not needed")
-    if found.support is None:
-        return _certificate(data, found, Verdict.UNDECIDED, arithmetic="float64")
-    upper = _settled(lambda bits: _upper_square(data, found.support, bits), fraction_root_up, up=True)
-    return _certificate(data, found, Verdict.UNDECIDED, Bracket(0.0, upper))
+    """The certificate that the witnesses prove; raises `CertificateError` if one of them fails or is not needed.
 
-
-def _by_theorem(data: InFeatureSpace, found: Witnesses) -> Certificate:
-    """Gaussian and Laplacian: equal points with different labels decide. Margins need coefficients and a support."""
+    For the Gaussian and the Laplacian kernel, equal points with different labels decide; margins need coefficients and
+    a support.
+    """
+    if data.products.kernel.is_rational:
+        return conclude(data, found)
     claim(found.weak_separator is None, "weak_separator", "the theorem makes it unnecessary")
-    contradicted = data.contradicted
+    contradicted, obstruction = data.contradicted, found.obstruction
     if not any(contradicted):
-        claim(found.obstruction is None, "obstruction", "no two equal points have different labels")
-        return _separable(data, found) if found.coefficients is not None else _without_margin(data, found)
+        claim(obstruction is None, "obstruction", "no two equal points have different labels")
+        if found.coefficients is not None:
+            return conclude(data, found)
+        claim(found.support is None, "support", "without coefficients it is not needed")
+        return make_certificate(data, found, Verdict.SEPARABLE)
     claim(found.coefficients is None and found.support is None, "verdict", "equal points have different labels")
-    obstruction = found.obstruction
     if obstruction is None:
         raise CertificateError("the obstruction is missing: equal points have different labels")
-    _check_part(data, obstruction, "obstruction")
+    data.check_part(obstruction, "obstruction")
     balance: dict[int, int] = {}
     for row, weight in zip(obstruction.rows, obstruction.weights, strict=True):
         first = data.products.first_equals[row]
         balance[first] = balance.get(first, 0) + weight * int(data.products.signs[row])
     claim(not any(balance.values()), "obstruction", "its rows are not equal points whose labels cancel")
     verdict = Verdict.OVERLAPPING if all(contradicted) else Verdict.QUASI_SEPARABLE
-    return _certificate(data, found, verdict)
-
-
-def _without_margin(data: InFeatureSpace, found: Witnesses) -> Certificate:
-    claim(found.support is None, "support", "without coefficients it is not needed")
-    return _certificate(data, found, Verdict.SEPARABLE)
-
-
-def _separable(data: InFeatureSpace, found: Witnesses) -> Certificate:
-    for name, value in (("obstruction", found.obstruction), ("weak_separator", found.weak_separator)):
-        claim(value is None, name, "for this verdict it is not needed")
-    claim(found.support is not None, "margin_at_most", "there is no support to prove it")
-    coefficients = found.coefficients or ()
-    _check_coefficients(data, coefficients, "coefficients")
-
-    def both(square: Fraction) -> tuple[float, int]:
-        return root_down(square), floor_of(radius_square / square)
-
-    radius_square = data.products.radius_square
-    lower, bound = _settled(lambda bits: _lower_square(data, coefficients, bits), both, up=False)
-    upper = _settled(lambda bits: _upper_square(data, found.support, bits), fraction_root_up, up=True)
-    if lower > upper:
-        raise CertificateError("this is not a valid kernel matrix: it is not positive semidefinite")
-    is_exact = data.products.kernel.is_rational
-    return _certificate(
-        data,
-        found,
-        Verdict.SEPARABLE,
-        Bracket(lower, upper),
-        arithmetic="exact" if is_exact else "balls",
-        mistake_bound=bound,
-    )
-
-
-def _lower_square(data: InFeatureSpace, coefficients: Sequence[int], bits: int) -> Interval | None:
-    """min_i <z_i, w>^2 / ||w||^2, if every product is positive; None if these bits do not decide it."""
-    scores = data.scores(coefficients, bits)
-    low, high = min(score[0] for score in scores), min(score[1] for score in scores)
-    if high <= 0 or (low <= 0 and bits == PRECISIONS[-1]):
-        raise CertificateError("the coefficients do not separate strictly")
-    used = [j for j, value in enumerate(coefficients) if value]
-    square = data.products.square(used, [coefficients[j] for j in used], bits)
-    if square[1] <= 0 or (square[0] <= 0 and bits == PRECISIONS[-1]):
-        raise CertificateError("this is not a valid kernel matrix: the length of a combination is not positive")
-    return Interval.of(low**2 / square[1], high**2 / square[0]) if low > 0 and square[0] > 0 else None
-
-
-def _upper_square(data: InFeatureSpace, support: Support | None, bits: int) -> Interval:
-    """The squared length of a convex combination of the points."""
-    assert support is not None
-    _check_part(data, support, "support")
-    whole = as_whole_floats(support.weights)
-    low, high = data.products.square(support.rows, whole, bits)
-    if high < 0:
-        raise CertificateError("this is not a valid kernel matrix: the squared length of a combination is negative")
-    total = sum(whole) ** 2
-    return Interval.of(max(low, Fraction(0)) / total, max(high, Fraction(0)) / total)
-
-
-def _settled(compute: Callable[[int], Interval | None], rounded: Callable[[Fraction], Any], *, up: bool) -> Any:
-    """The float that both ends of an interval round to, with as many bits as necessary; else that of the safe end."""
-    safe = None
-    for bits in PRECISIONS:
-        interval = compute(bits)
-        if interval is not None:
-            low, high = (rounded(end) for end in interval)
-            safe = high if up else low
-            if low == high:
-                break
-    return safe
-
-
-def _not_separable(data: InFeatureSpace, found: Witnesses) -> Certificate:
-    obstruction = found.obstruction
-    assert obstruction is not None
-    claim(found.support is None, "support", "for this verdict it is not needed")
-    _check_part(data, obstruction, "obstruction")
-    sums = data.products.combination(data.everything, obstruction.rows, obstruction.weights, bits=0)
-    claim(not any(low for low, _ in sums), "verdict", "the obstruction, times its weights, does not add up to 0")
-    if found.weak_separator is not None:
-        _check_coefficients(data, found.weak_separator, "weak_separator")
-        scores = [low for low, _ in data.scores(found.weak_separator, bits=0)]
-        weak = min(scores) >= 0 and max(scores) > 0
-        claim(weak, "verdict", "the weak separator has some example on its wrong side, or all of them on it")
-        return _certificate(data, found, Verdict.QUASI_SEPARABLE)
-    if not found.spans:
-        return _certificate(data, found, Verdict.NOT_SEPARABLE)
-    everything = list(data.everything)
-    whole = data.products.whole(everything, everything)
-    claim(
-        spans([whole[row] for row in obstruction.rows], whole, data.products.clock),
-        "verdict",
-        "the obstruction does not span all examples",
-    )
-    return _certificate(data, found, Verdict.OVERLAPPING)
-
-
-def _certificate(
-    data: InFeatureSpace, found: Witnesses, verdict: Verdict, margin: Bracket | None = None, **claims: Any
-) -> Certificate:
-    return make_certificate(data.subject, data.products.radius_square, found, verdict, margin, **claims)
-
-
-def _check_coefficients(data: InFeatureSpace, coefficients: Sequence[int], name: str) -> None:
-    if len(coefficients) != data.products.n_points:
-        raise CertificateError(f"the {name} must be one number for each of the {data.products.n_points} rows")
-
-
-def _check_part(data: InFeatureSpace, part: Support | Obstruction, name: str) -> None:
-    check_weighed(part, data.products.n_points, name)
-    if part.rivals is not None or any(a >= b for a, b in pairwise(part.rows)):
-        raise CertificateError(f"the rows of the {name} must be strictly ascending, and have no rivals")
+    return make_certificate(data, found, verdict)

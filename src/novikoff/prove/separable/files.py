@@ -4,7 +4,7 @@ Reading tests only the form; `check` tests whether the claims are true.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -32,22 +32,9 @@ def to_json(certificate: Certificate) -> str:
 def to_dict(certificate: Certificate) -> dict[str, Any]:
     """The parts of a certificate as values of JSON; fields without a value are omitted."""
     c = certificate
-    data = {
-        "rows": c.n_rows,
-        "columns": c.n_columns,
-        "classes": list(c.classes),
-        "feature_names": None if c.feature_names is None else list(c.feature_names),
-        "table": None if c.table is None else c.table.to_dict(),
-        "sha256": c.data_hash,
-    }
-    question = {
-        "problem": c.problem.value,
-        "fit_intercept": c.fit_intercept,
-        "kernel": None if c.kernel is None else c.kernel.to_dict(),
-    }
     return {
-        "data": _filled(data),
-        "question": _filled(question),
+        "data": _filled({**c.data, "sha256": c.data_hash}),
+        "question": _filled(c.question),
         "claims": _claims(c),
         "witnesses": _witnesses(c.witnesses, c.verdict),
         **({} if c.estimates is None else {"estimates": existence_files.to_dict(c.estimates)}),
@@ -97,13 +84,16 @@ def from_json(text: str | bytes) -> Certificate:
     data, question = fields.part("data"), fields.part("question")
     claims, witnesses = fields.part("claims"), fields.part("witnesses")
     verdict = Verdict(claims.choice("verdict", tuple(verdict.value for verdict in Verdict)))
-    found = _read_witnesses(witnesses, verdict)
-    subject = {**_read_data(data), **_read_question(question)}
-    claimed = _read_claims(claims, verdict)
-    estimates = existence_files.read(fields.part("estimates")) if _present(fields, "estimates") else None
+    certificate = Certificate(
+        verdict=verdict,
+        witnesses=_read_witnesses(witnesses, verdict),
+        **_read_data(data),
+        **_read_question(question),
+        **_read_claims(claims, verdict),
+        estimates=_optional(fields, "estimates", lambda part, name: existence_files.read(fields.inside(part, name))),
+    )
     for part in (fields, data, question, claims, witnesses):
         part.close()
-    certificate = Certificate(verdict=verdict, **subject, **claimed, witnesses=found, estimates=estimates)
     for name in ("margin_at_least", "margin_at_most", "geometric_margin"):
         if claims.has(name) != (name in _claims(certificate)):
             claims.fail(f"has {name} though it says nothing, or lacks it")
@@ -111,13 +101,12 @@ def from_json(text: str | bytes) -> Certificate:
 
 
 def _read_data(data: ProofFields) -> dict[str, Any]:
-    names = data.each("feature_names", data.as_text) if _present(data, "feature_names") else None
     return {
         "n_rows": data.whole("rows", least=1),
         "n_columns": data.whole("columns"),
         "classes": data.each("classes", partial(read_value, data, kind=Label)),
-        "feature_names": names,
-        "table": _read_table(data.part("table")) if _present(data, "table") else None,
+        "feature_names": _optional(data, "feature_names", lambda _, name: data.texts(name)),
+        "table": _optional(data, "table", lambda table, name: _read_table(data.inside(table, name))),
         "data_hash": data.text("sha256", longest=64),
     }
 
@@ -139,52 +128,58 @@ def _read_table(table: ProofFields) -> Table:
 
 def _read_question(question: ProofFields) -> dict[str, Any]:
     problem = Problem(question.choice("problem", tuple(each.value for each in Problem)))
-    kernel = None
-    if problem is Problem.KERNEL:
-        part = question.part("kernel")
-        form = part.choice("form", FORMS)
-        numbers: dict[str, Any] = {name: part.number(name) for name in ("gamma", "coef0") if _present(part, name)}
-        if _present(part, "degree"):
-            numbers["degree"] = part.whole("degree", least=1)
-        part.close()
-        try:
-            kernel = ExactKernel.of(form, **numbers)
-        except ValueError as error:
-            raise CertificateError(f"{part.name} is wrong: {error}") from None
+    kernel = _read_kernel(question.part("kernel")) if problem is Problem.KERNEL else None
     return {"problem": problem, "fit_intercept": question.flag("fit_intercept"), "kernel": kernel}
 
 
+def _read_kernel(part: ProofFields) -> ExactKernel:
+    form = part.choice("form", FORMS)
+    gamma, coef0 = (_optional(part, name, part.as_number) for name in ("gamma", "coef0"))
+    degree = _optional(part, "degree", part.as_whole)
+    part.close()
+    try:
+        return ExactKernel.of(form, gamma=gamma, degree=degree, coef0=coef0)
+    except ValueError as error:
+        raise CertificateError(f"{part.name} is wrong: {error}") from None
+
+
 def _read_claims(claims: ProofFields, verdict: Verdict) -> dict[str, Any]:
-    known = absent_margin(verdict)
-    radius = claims.value("radius")
+    known, radius = absent_margin(verdict), claims.value("radius")
+    at_least_0 = partial(claims.as_number, least=0.0)
     return {
         "arithmetic": claims.choice("arithmetic", ARITHMETICS),
-        "radius": math.inf if radius is None else claims.as_number(radius, "radius", least=0.0),
+        "radius": math.inf if radius is None else at_least_0(radius, "radius"),
         "margin": Bracket(
-            claims.number("margin_at_least", least=0.0) if _present(claims, "margin_at_least") else known.lower,
-            claims.number("margin_at_most", least=0.0) if _present(claims, "margin_at_most") else known.upper,
+            _optional(claims, "margin_at_least", at_least_0, known.lower),
+            _optional(claims, "margin_at_most", at_least_0, known.upper),
         ),
-        "geometric_margin": claims.number("geometric_margin", 0.0) if _present(claims, "geometric_margin") else 0.0,
-        "mistake_bound": claims.integer("mistake_bound", least=0) if _present(claims, "mistake_bound") else None,
+        "geometric_margin": _optional(claims, "geometric_margin", at_least_0, 0.0),
+        "mistake_bound": _optional(claims, "mistake_bound", partial(claims.as_integer, least=0)),
     }
 
 
 def _read_witnesses(witnesses: ProofFields, verdict: Verdict) -> Witnesses:
-    found: dict[str, Any] = {
-        name: witnesses.each(name, witnesses.as_integer) for name in VECTORS if _present(witnesses, name)
-    }
-    if _present(witnesses, "support"):
-        found["support"] = read_part(witnesses.part("support"), Support)
-    if _present(witnesses, "obstruction"):
-        part = witnesses.part("obstruction")
-        if part.flag("spans") != (verdict is Verdict.OVERLAPPING):
+    spans = verdict is Verdict.OVERLAPPING
+
+    def read_obstruction(value: Any, name: str) -> Obstruction:
+        part = witnesses.inside(value, name)
+        if part.flag("spans") != spans:
             part.fail("spans all points exactly if the verdict is overlapping, and this one says otherwise")
-        found["obstruction"] = read_part(part, Obstruction)
-    return Witnesses(**found, spans=verdict is Verdict.OVERLAPPING)
+        return read_part(part, Obstruction)
+
+    return Witnesses(
+        *(_optional(witnesses, name, lambda _, name: witnesses.each(name, witnesses.as_integer)) for name in VECTORS),
+        support=_optional(witnesses, "support", lambda part, name: read_part(witnesses.inside(part, name), Support)),
+        obstruction=_optional(witnesses, "obstruction", read_obstruction),
+        spans=spans,
+    )
 
 
-def _present(part: ProofFields, name: str) -> bool:
-    """Whether the field is present; null is not allowed for an absent one."""
-    if not part.has(name) and name in part:
+def _optional(part: ProofFields, name: str, read: Callable[[Any, str], Any], otherwise: Any = None) -> Any:
+    """A field that may be absent; null is not allowed for an absent one."""
+    if not part.present(name):
+        return otherwise
+    value = part.value(name)
+    if value is None:
         part.fail(f"has {name} = null; what has no value is left out")
-    return part.has(name)
+    return read(value, name)

@@ -7,7 +7,7 @@ needs all examples in memory.
 import contextlib
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -26,7 +26,7 @@ from novikoff.prove.separable.kesler import KeslerPoints, point_numbers
 from novikoff.prove.separable.margin import radius_square
 from novikoff.prove.separable.points import Points
 from novikoff.prove.separable.question import Problem
-from novikoff.prove.separable.subject import Fingerprint, Subject, Table, header, plain_classes
+from novikoff.prove.separable.subject import Subject, Table, plain_classes
 
 if TYPE_CHECKING:
     from novikoff.features.encode import Encoding
@@ -73,30 +73,30 @@ class InBlocks(Data):
         return self._facts[1]
 
     @property
-    def about(self) -> dict[str, Any]:
+    def about(self) -> Subject:
         """The subject without the fingerprint."""
         examples, encoding = self.examples, self.examples.encoding
-        return {
-            "problem": self.problem,
-            "fit_intercept": self.fit_intercept,
-            "classes": plain_classes(examples.classes),
-            "n_rows": examples.n_rows,
-            "n_columns": examples.n_columns,
-            "feature_names": None if encoding is None else encoding.feature_names,
-            "table": None if encoding is None else Table(examples.label, encoding),
-        }
+        return Subject(
+            problem=self.problem,
+            fit_intercept=self.fit_intercept,
+            classes=plain_classes(examples.classes),
+            n_rows=examples.n_rows,
+            n_columns=examples.n_columns,
+            feature_names=None if encoding is None else encoding.feature_names,
+            table=None if encoding is None else Table(examples.label, encoding),
+        )
 
     def survey(self, visit: Callable[[Block], None]) -> tuple[Subject, Fraction]:
         """The subject and R^2, from one pass over all examples that also visits every block."""
         examples, about = self.examples, self.about
-        digest, longest = Fingerprint(header(**about)), Fraction(0)
+        digest, longest = about.fingerprint(), Fraction(0)
         for block in self.blocks():
             matrix = matrix_of(block.rows)
             digest.add(matrix)
             longest = max(longest, radius_square(matrix, self.fit_intercept))
             visit(block)
         places = (examples.places_of(block.labels) for block in examples.blocks())
-        return self.known_to_be(Subject(data_hash=digest.with_labels(places), **about), longest)
+        return self.known_to_be(replace(about, data_hash=digest.with_labels(places)), longest)
 
     def known_to_be(self, subject: Subject, radius_square: Fraction) -> tuple[Subject, Fraction]:
         """Store the result of a pass."""

@@ -6,7 +6,7 @@ statement about something else; so a certificate states its subject, which canno
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -39,7 +39,7 @@ class Subject:
     """The data and the question.
 
     `kernel` is set if `problem` is that of a kernel.
-    `data_hash` is the fingerprint of the numbers, the labels and all other fields.
+    `data_hash` is the fingerprint of the numbers, the labels and all other fields, empty until it is computed.
     """
 
     problem: Problem
@@ -47,7 +47,7 @@ class Subject:
     classes: tuple[Any, ...]
     n_rows: int
     n_columns: int
-    data_hash: str
+    data_hash: str = ""
     feature_names: tuple[str, ...] | None = None
     table: Table | None = None
     kernel: ExactKernel | None = None
@@ -60,29 +60,35 @@ class Subject:
         """The factor of (R/gamma)^2 in the mistake bound."""
         return self.problem.factor
 
+    @property
+    def data(self) -> dict[str, Any]:
+        """The fields about the data, as values of JSON."""
+        return {
+            "rows": self.n_rows,
+            "columns": self.n_columns,
+            "classes": list(self.classes),
+            "feature_names": None if self.feature_names is None else list(self.feature_names),
+            "table": None if self.table is None else self.table.to_dict(),
+        }
 
-def header(
-    *,
-    problem: Problem,
-    fit_intercept: bool,
-    classes: tuple[Any, ...],
-    n_rows: int,
-    n_columns: int,
-    feature_names: tuple[str, ...] | None = None,
-    table: Table | None = None,
-    kernel: ExactKernel | None = None,
-) -> dict[str, Any]:
-    """The header of the fingerprint."""
-    return {
-        "rows": n_rows,
-        "columns": n_columns,
-        "classes": list(classes),
-        "feature_names": None if feature_names is None else list(feature_names),
-        "table": None if table is None else table.to_dict(),
-        "problem": problem.value,
-        "fit_intercept": fit_intercept,
-        "kernel": None if kernel is None else kernel.to_dict(),
-    }
+    @property
+    def question(self) -> dict[str, Any]:
+        """The fields about the question, as values of JSON."""
+        return {
+            "problem": self.problem.value,
+            "fit_intercept": self.fit_intercept,
+            "kernel": None if self.kernel is None else self.kernel.to_dict(),
+        }
+
+    def fingerprint(self) -> "Fingerprint":
+        """The fingerprint, to which the rows and the labels are still to be added."""
+        return Fingerprint({**self.data, **self.question})
+
+    def of_rows(self, rows: Any, places: NDArray[np.int64]) -> "Subject":
+        """The same with the fingerprint of rows in memory and the indices of their classes."""
+        digest = self.fingerprint()
+        digest.add(rows)
+        return replace(self, data_hash=digest.with_labels([places]))
 
 
 # -- names and labels -------------------------------------------------------------------------------------------------
@@ -235,10 +241,3 @@ def _sparse_entries(block: Any) -> Entries:
 def _dense_entries(block: Any) -> Entries:
     present = block != 0
     return present.sum(axis=1), np.nonzero(present)[1], block[present]
-
-
-def fingerprinted(rows: Any, places: NDArray[np.int64], **about: Any) -> Subject:
-    """The subject of rows in memory, given its other fields."""
-    digest = Fingerprint(header(**about))
-    digest.add(rows)
-    return Subject(data_hash=digest.with_labels([places]), **about)

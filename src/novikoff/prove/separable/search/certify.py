@@ -126,7 +126,7 @@ def check_regression(examples: Examples, fit_intercept: bool, kernel: ExactKerne
     """Raise ValueError, before any search, for examples without a regression that fits into memory."""
     data = InBlocks(examples, fit_intercept)
     about = data.about
-    why = why_none(about["classes"], fit_intercept, about["table"], kernel)
+    why = why_none(about.classes, fit_intercept, about.table, kernel)
     if why is None and data.bytes_per_row * data.n_rows > MEMORY:
         why = f"the design of these {data.n_rows:,} rows is larger than {MEMORY / 1e6:.0f} MB"
     if why is not None:
