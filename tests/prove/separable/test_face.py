@@ -15,7 +15,7 @@ from novikoff.prove.separable.points import Points
 from novikoff.prove.separable.products import signs_of_products
 from novikoff.prove.separable.proofs import vanishes
 from novikoff.prove.separable.search import face, gordan
-from novikoff.prove.separable.search.gordan import Face, decide, reduce_faces
+from novikoff.prove.separable.search.gordan import decide, reduce_faces
 from novikoff.prove.separable.search.scaled import Scaled
 from tests.draws import draws
 from tests.prove.separable.cone import can_be_positive, weakly_separates
@@ -155,7 +155,7 @@ def categories(seed, n_rows=40, noise=0.3):
 
 def beyond(points):
     """What facial reduction finds; None if a plane separates."""
-    answer = decide(Face(points), Clock(None))
+    answer = decide(points, Clock(None))
     return None if answer.obstruction is None else reduce_faces(points, answer.obstruction, Clock(None))
 
 

@@ -14,7 +14,7 @@ from novikoff.engine.clock import Clock
 from novikoff.prove.separable.points import Points
 from novikoff.prove.separable.proofs import Span, spans_all, vanishes
 from novikoff.prove.separable.search import gordan
-from novikoff.prove.separable.search.gordan import Face, decide, reduce_faces
+from novikoff.prove.separable.search.gordan import decide, reduce_faces
 from tests.prove.separable.cone import weakly_separates
 
 
@@ -40,10 +40,8 @@ def categories(n_rows=300, n_columns=8):
 
 
 SEARCHES = {
-    "a plane or an obstruction": lambda points, clock: decide(Face(points), clock),
-    "what lies beyond": lambda points, clock: reduce_faces(
-        points, decide(Face(points), Clock(None)).obstruction, clock
-    ),
+    "a plane or an obstruction": lambda points, clock: decide(points, clock),
+    "what lies beyond": lambda points, clock: reduce_faces(points, decide(points, Clock(None)).obstruction, clock),
 }
 
 
@@ -59,7 +57,7 @@ def test_a_search_stops_within_a_few_looks_at_the_clock_after_its_time(name, lim
 def test_what_is_found_in_any_time_is_proved(monkeypatch):
     monkeypatch.setattr(gordan, "SMALL", 0)
     points = categories()
-    first = decide(Face(points), Clock(None)).obstruction
+    first = decide(points, Clock(None)).obstruction
     settled = []
     for limit in (0, 3, 10, 30, 100, 1000):
         found = reduce_faces(points, first, Clock(limit, now=Ticking()))

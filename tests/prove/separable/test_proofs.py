@@ -17,7 +17,7 @@ from novikoff.prove.separable.kesler import kesler_points, point_numbers, rows_a
 from novikoff.prove.separable.points import Points
 from novikoff.prove.separable.products import signs_of_products, smallest_product
 from novikoff.prove.separable.proofs import spans_all, upper_square, vanishes
-from novikoff.prove.separable.search.gordan import Contradiction, Face, decide, reduce_faces
+from novikoff.prove.separable.search.gordan import Contradiction, decide, reduce_faces
 from novikoff.prove.separable.search.wolfe import nearest_point_exactly
 from tests import exact_lp
 from tests.prove.separable.cone import weakly_separates
@@ -116,7 +116,7 @@ def test_the_exact_nearest_point_gives_up_when_time_is_over():
 def test_facial_reduction_ends_with_a_weak_separator_or_a_spanning_obstruction(table):
     X, y = table
     points = Points.of(X, y)
-    answer = decide(Face(points), Clock(None))
+    answer = decide(points, Clock(None))
     assume(answer.obstruction is not None)
     beyond = reduce_faces(points, answer.obstruction, Clock(None))
     assert beyond.settled

@@ -2,8 +2,7 @@
 
 import math
 import sys
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -194,7 +193,7 @@ def longest_square(matrix: Any) -> Fraction:
     exponent = math.frexp(largest)[1]
     candidates = _candidates(matrix, exponent)
     parts = (candidates[start : start + SMALL_BLOCK] for start in range(0, len(candidates), SMALL_BLOCK))
-    return max(_longest_of(_rows(matrix, part), exponent) for part in parts)
+    return max(_longest_of(matrix[part], exponent) for part in parts)
 
 
 def _largest(matrix: Any) -> float:
@@ -218,104 +217,61 @@ def _candidates(matrix: Any, exponent: int) -> NDArray[np.int64]:
     underflows is negligible beside the longest row, whose square is above 2^-802.
     """
     scale = np.float64(1.0 if abs(exponent) < PLAIN else 2.0 ** min(-exponent, 1000))
-    blocks = (matrix.shape[0] + BLOCK - 1) // BLOCK
+    n_rows, is_sparse = matrix.shape[0], hasattr(matrix, "tocsr")
 
-    def work(first: int, last: int) -> Floats:
-        return np.concatenate([rows.squares(scale) for rows in _all_rows(matrix, first, last)])
+    def squares(first: int, last: int) -> Floats:
+        found = []
+        for start in range(first * BLOCK, min(last * BLOCK, n_rows), BLOCK):
+            rows = matrix[start : start + BLOCK]
+            rows = rows if scale == 1 and rows.dtype == np.float64 else rows * scale
+            found.append(rows.multiply(rows).sum(axis=1) if is_sparse else np.einsum("ij,ij->i", rows, rows))
+        return np.concatenate([np.asarray(part).ravel() for part in found])
 
-    numbers = matrix.nnz if hasattr(matrix, "tocsr") else matrix.size
-    squares = np.concatenate(over_rows(work, blocks, numbers))
+    numbers = matrix.nnz if is_sparse else matrix.size
+    every = np.concatenate(over_rows(squares, -(-n_rows // BLOCK), numbers))
     slack = 4 * (matrix.shape[1] + 8) * UNIT_ROUNDOFF
-    return np.flatnonzero(squares >= squares.max() * (1 - slack))
+    return np.flatnonzero(every >= every.max() * (1 - slack))
 
 
-# -- rows, dense or CSR -----------------------------------------------------------------------------------------------
+def _longest_of(rows: Any, exponent: int) -> Fraction:
+    """The largest squared length of some rows, none of them empty; no entry is larger than 2^exponent."""
+    entries, starts = _flat(rows)
+    if entries.dtype.kind != "f" and exponent > 53:  # floats may round them
+        return Fraction(max(_sums(entries.astype(object) ** 2, starts)))
+    lowest, widest = lowest_exponent(entries), int(np.diff(starts).max())
+    if abs(exponent) < PLAIN and 2 * (exponent - lowest) + widest.bit_length() <= 53:  # floats do not round
+        return Fraction(float(_sums(entries.astype(np.float64) ** 2, starts).max()))
+    entries, starts = _flat(rows[_nearly_longest(entries, starts, exponent)])
+    return max(_sums(as_integers(entries, lowest) ** 2, starts)) * power_of_two(2 * lowest)
 
 
-@dataclass(frozen=True, eq=False)
-class _Rows:
-    """Some rows: their entries, and for CSR where each row starts."""
-
-    entries: NDArray[Any]
-    starts: NDArray[Any] | None
-
-    @property
-    def widest(self) -> int:
-        return int(self.entries.shape[1] if self.starts is None else np.diff(self.starts).max(initial=0))
-
-    def squares(self, scale: np.float64) -> Floats:
-        """The squared lengths of the rows times a scale."""
-        scaled = self.entries if scale == 1 and self.entries.dtype == np.float64 else self.entries * scale
-        return np.einsum("ij,ij->i", scaled, scaled) if self.starts is None else self.sums(scaled * scaled)
-
-    def sums(self, values: Floats) -> Floats:
-        """Sum values, one for each entry, row by row."""
-        if self.starts is None:
-            return np.asarray(values.sum(axis=1))
-        from scipy.sparse import csr_array
-
-        shape = (len(self.starts) - 1, 1)
-        return np.asarray(csr_array((values, np.zeros(len(values), np.int64), self.starts), shape=shape) @ np.ones(1))
-
-    def distinct(self, which: NDArray[np.int64]) -> list[NDArray[Any]]:
-        """The magnitudes of some rows, ascending, without repetitions."""
-        entries = self.entries if self.starts is None else np.split(self.entries, self.starts[1:-1])
-        sorted_rows = (np.sort(np.abs(entries[row])) for row in which.tolist())
-        return list({row.tobytes(): row for row in sorted_rows}.values())
+def _flat(rows: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The entries of rows, dense or CSR, and where each row starts and the last one ends."""
+    if hasattr(rows, "tocsr"):
+        return rows.data, rows.indptr
+    return rows.ravel(), np.arange(len(rows) + 1) * rows.shape[1]
 
 
-def _all_rows(matrix: Any, first: int, last: int) -> Iterator[_Rows]:
-    """All rows of some blocks."""
-    for start in range(first * BLOCK, min(last * BLOCK, matrix.shape[0]), BLOCK):
-        if hasattr(matrix, "tocsr"):
-            starts = matrix.indptr[start : start + BLOCK + 1]
-            yield _Rows(matrix.data[starts[0] : starts[-1]], starts - starts[0])
-        else:
-            yield _Rows(matrix[start : start + BLOCK], None)
+def _sums(values: NDArray[Any], starts: NDArray[Any]) -> NDArray[Any]:
+    """The sums of values, one for each entry, row by row."""
+    return np.asarray(np.add.reduceat(values, starts[:-1]))
 
 
-def _rows(matrix: Any, which: NDArray[np.int64]) -> _Rows:
-    chosen = matrix[which]
-    return _Rows(chosen.data, chosen.indptr) if hasattr(matrix, "tocsr") else _Rows(chosen, None)
-
-
-# -- among those that may be longest ----------------------------------------------------------------------------------
-
-
-def _longest_of(rows: _Rows, exponent: int) -> Fraction:
-    """The largest squared length of some rows; no entry is larger than 2^exponent."""
-    if rows.entries.dtype.kind == "f" or exponent <= 53:  # otherwise floats may have rounded them
-        if _have_few_digits(rows, exponent):
-            return Fraction(float(rows.squares(np.float64(1)).max()))
-        which = _nearly_longest(rows, exponent)
-    else:
-        which = np.arange(len(rows.squares(np.float64(1))))
-    return max(map(_whole_square, rows.distinct(which)))
-
-
-def _have_few_digits(rows: _Rows, exponent: int) -> bool:
-    """Whether the entries have at most 20 binary digits from 2^exponent downwards, so that floats do not round."""
-    if abs(exponent) >= PLAIN or rows.widest >= 2**12:
-        return False
-    whole = np.rint(rows.entries * np.float64(2.0 ** (20 - exponent)))
-    return bool(np.array_equal(whole * 2.0 ** (exponent - 20), rows.entries))
-
-
-def _nearly_longest(rows: _Rows, exponent: int) -> NDArray[np.int64]:
+def _nearly_longest(entries: NDArray[Any], starts: NDArray[Any], exponent: int) -> NDArray[np.int64]:
     """The rows whose squared length is the largest, or less by very little.
 
     Adding 2^top to a term and subtracting it again extracts a multiple of 2^(top - 53) and leaves at most that; terms
     are so few that sums of the extracted parts are not rounded (Rump, Ogita and Oishi 2008).
     """
     half = -exponent // 2
-    scaled = rows.entries * np.float64(2.0**half) * np.float64(2.0 ** (-exponent - half))
+    scaled = entries * np.float64(2.0**half) * np.float64(2.0 ** (-exponent - half))
     terms = _exact_squares(np.where(np.abs(scaled) < 2.0**-200, 0.0, scaled))
-    count = math.frexp(3 * max(rows.widest, 1))[1]
+    count = math.frexp(3 * int(np.diff(starts).max()))[1]
     sums, top = [], count + 1
     for _ in range(2):
         taken = [(2.0**top + term) - 2.0**top for term in terms]
         terms = [term - part for term, part in zip(terms, taken, strict=True)]
-        sums.append(rows.sums(taken[0] + taken[1] + taken[2]))
+        sums.append(_sums(taken[0] + taken[1] + taken[2], starts))
         top += count + 1 - 53
     behind = (sums[0] - sums[0].max()) + sums[1]
     error = 2.0 ** (top + 1) + 2 * UNIT_ROUNDOFF * np.abs(behind)
@@ -328,10 +284,3 @@ def _exact_squares(values: Floats) -> list[Floats]:
     high = shifted - (shifted - values)
     low = values - high
     return [high * high, 2 * high * low, low * low]
-
-
-def _whole_square(entries: NDArray[Any]) -> Fraction:
-    if entries.dtype.kind != "f":
-        return Fraction(sum(int(value) ** 2 for value in entries))
-    exponent = lowest_exponent(entries)
-    return sum(value * value for value in as_integers(entries, exponent).tolist()) * power_of_two(2 * exponent)

@@ -38,7 +38,7 @@ class Data:
     subject: Any
     radius_square: Any
 
-    arithmetic = "exact"
+    arithmetic: Any = "exact"
     # The witness that separates strictly, and that of other spaces.
     separator, other_separator = "vector", "coefficients"
 

@@ -167,8 +167,11 @@ def _read_witnesses(witnesses: ProofFields, verdict: Verdict) -> Witnesses:
             part.fail("spans all points exactly if the verdict is overlapping, and this one says otherwise")
         return read_part(part, Obstruction)
 
+    def read_vector(_: Any, name: str) -> tuple[int, ...]:
+        return witnesses.each(name, witnesses.as_integer)
+
     return Witnesses(
-        *(_optional(witnesses, name, lambda _, name: witnesses.each(name, witnesses.as_integer)) for name in VECTORS),
+        **{name: _optional(witnesses, name, read_vector) for name in VECTORS},
         support=_optional(witnesses, "support", lambda part, name: read_part(witnesses.inside(part, name), Support)),
         obstruction=_optional(witnesses, "obstruction", read_obstruction),
         spans=spans,

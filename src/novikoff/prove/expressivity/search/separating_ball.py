@@ -8,7 +8,7 @@ required by one more point, the unit vector along the lift, which may appear in 
 """
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -35,7 +35,9 @@ from novikoff.prove.expressivity.ball import (
     read_label,
 )
 from novikoff.prove.separable.points import Floats, Points
-from novikoff.prove.separable.search.gordan import Face, Whole, decide
+from novikoff.prove.separable.search.gordan import SMALL, Answer, Contradiction, Whole, cancelling
+from novikoff.prove.separable.search.minimum_norm import nearest_point
+from novikoff.prove.separable.search.wolfe import nearest_point_exactly
 
 
 def separating_ball(
@@ -59,75 +61,59 @@ def separating_ball(
     if chosen not in examples.classes:
         raise ValueError(f"inside={inside!r} is not one of the labels {list(examples.classes)}")
     held = np.array([label == chosen for label in examples.labels])
-    lifted = LiftedFace.of(examples.points, np.where(held, -1, 1).astype(np.int8))
-    answer = decide(lifted, Clock(time_limit))
+    lifted = Lifted.of(examples.points, np.where(held, -1, 1).astype(np.int8))
+    answer = _decided(lifted.rows, Clock(time_limit))
     if answer.vector is not None:
         return _ball(lifted, answer.vector, examples, chosen)
     if answer.obstruction is not None:
-        return _no_ball(lifted, answer.obstruction.rows, answer.obstruction.weights, examples, chosen)
+        return _no_ball(lifted, answer.obstruction, examples, chosen)
     raise TimeoutError("whether a ball separates the classes was not decided in time; raise time_limit")
 
 
 @dataclass(frozen=True, eq=False)
-class LiftedFace(Face):
-    """Points on the paraboloid, exactly: integer coordinates X 2^e, their squared length in units of 2^(2e), and 1.
+class Lifted:
+    """Points on the paraboloid, times their signs, in integers: coordinates in units of 2^exponent, their squared
+    length in units of its square, and 1.
 
-    The unit vector along the lift counts as one more point: its product with a hyperplane is the coefficient c.
+    The last row is the unit vector along the lift: its product with a hyperplane is the coefficient c.
     """
 
-    exponent: int = 0
-    whole: NDArray[np.object_] = field(default_factory=lambda: np.empty((0, 0), dtype=object))
-    squares: NDArray[np.object_] = field(default_factory=lambda: np.empty(0, dtype=object))
+    exponent: int
+    rows: list[Whole]
 
     @classmethod
-    def of(cls, points: Floats, signs: NDArray[np.int8]) -> "LiftedFace":
-        unit = [0] * points.shape[1] + [1, 0]
-        with np.errstate(over="ignore"):
-            rows = np.hstack([points, np.einsum("ij,ij->i", points, points)[:, None]])
+    def of(cls, points: Floats, signs: NDArray[np.int8]) -> "Lifted":
         exponent = lowest_exponent(points)
         whole = as_integers(points, exponent)
-        squares = (whole * whole).sum(axis=1)
-        return cls(Points(rows, signs, 1.0), [unit], exponent, whole, squares)
-
-    def as_floats(self) -> Points:
-        """Return floats with each column scaled to at most 1, so that nothing overflows."""
-        rows, _ = self.as_whole(np.arange(len(self.whole) + 1))
-        scales = self._scales()
-        floats = np.array([[float(Fraction(v, s)) for v, s in zip(row, scales, strict=True)] for row in rows])
-        return Points(floats, np.ones(len(floats), dtype=np.int8), 0.0)
-
-    def as_whole(self, which: NDArray[np.int64]) -> tuple[list[Whole], int]:
-        rows = []
-        for i in which.tolist():
-            if i == len(self.whole):
-                rows.append(list(self.extra[0]))
-            else:
-                sign = int(self.points.signs[i])
-                rows.append([sign * int(v) for v in self.whole[i]] + [sign * int(self.squares[i]), sign])
-        return rows, 0
-
-    def whole_columns(self, which: NDArray[np.int64]) -> list[tuple[int, ...]]:
-        rows, _ = self.as_whole(which)
-        return [column for column in zip(*rows, strict=True) if any(column)]
-
-    def whole_coordinates(self, direction: Floats) -> Whole:
-        """Convert a direction from the units of the floats to those of the integers."""
-        ratios = [Fraction(value) / scale for value, scale in zip(direction.tolist(), self._scales(), strict=True)]
-        return as_whole(ratios)
-
-    def is_separated_by(self, vector: Whole) -> bool:
-        rows, _ = self.as_whole(np.arange(len(self.whole) + 1))
-        return all(dot(row, vector) > 0 for row in rows)
-
-    def _scales(self) -> list[int]:
-        columns = [*self.whole.T.tolist(), self.squares.tolist()]
-        return [max((abs(int(v)) for v in column), default=1) or 1 for column in columns] + [1]
+        table = np.column_stack([whole, (whole * whole).sum(axis=1), np.ones(len(whole), dtype=object)])
+        return cls(exponent, [*(table * signs[:, None]).tolist(), [0] * points.shape[1] + [1, 0]])
 
 
-def _ball(face: LiftedFace, vector: Whole, examples: Labelled, inside: Label) -> Ball:
+def _decided(rows: list[Whole], clock: Clock) -> Answer:
+    """A vector with a positive product with every row, or an obstruction; neither if time runs out."""
+    # Each column is scaled to at most 1, so that floats do not overflow.
+    scales = [max(map(abs, column)) or 1 for column in zip(*rows, strict=True)]
+    floats = np.array([[float(Fraction(v, s)) for v, s in zip(row, scales, strict=True)] for row in rows])
+    nearest = nearest_point(Points(floats, np.ones(len(rows), dtype=np.int8), 0.0), clock=clock)
+    if nearest.lower > 0:
+        separator = nearest.separator[: len(scales)].tolist()
+        vector = as_whole([Fraction(value) / scale for value, scale in zip(separator, scales, strict=True)])
+        if all(dot(row, vector) > 0 for row in rows):
+            return Answer(vector=vector)
+    carriers = np.sort(nearest.rows)
+    found = cancelling(carriers, [rows[row] for row in carriers.tolist()], nearest.settled, clock)
+    exact = None
+    if found is None and len(rows) * len(scales) <= SMALL:
+        exact = nearest_point_exactly(rows, clock, nearest.rows.tolist())
+    if exact is not None and any(exact.direction):
+        return Answer(vector=exact.direction)
+    return Answer(obstruction=found if exact is None else Contradiction.of(exact, np.arange(len(rows))))
+
+
+def _ball(lifted: Lifted, vector: Whole, examples: Labelled, inside: Label) -> Ball:
     """Return the ball of a hyperplane, its surface halfway between the farthest inner and the nearest outer point."""
     *a, c, _ = vector
-    step = power_of_two(face.exponent)
+    step = power_of_two(lifted.exponent)
     center = [Fraction(-v, 2 * c) * step for v in a]
     floats = [nearest_float(v) for v in center]
     # Prefer a centre in floats, if it also separates.
@@ -147,16 +133,16 @@ def _between(farthest: Fraction, nearest: Fraction) -> Fraction:
     return square if farthest <= square < nearest else (farthest + nearest) / 2
 
 
-def _no_ball(face: LiftedFace, rows: NDArray[np.int64], weights: Whole, examples: Labelled, inside: Label) -> NoBall:
+def _no_ball(lifted: Lifted, obstruction: Contradiction, examples: Labelled, inside: Label) -> NoBall:
     """Return the obstruction in the units of the data: the lift is in squares of the unit."""
-    n = len(face.whole)
-    pairs = sorted(zip(rows.tolist(), weights, strict=True))
-    own = [(row, Fraction(weight)) for row, weight in pairs if row < n]
-    extra = sum(weight for row, weight in pairs if row == n)
+    last = len(lifted.rows) - 1
+    pairs = sorted(zip(obstruction.rows.tolist(), obstruction.weights, strict=True))
+    own = [(row, Fraction(weight)) for row, weight in pairs if row < last]
+    extra = sum(weight for row, weight in pairs if row == last)
     return NoBall(
         inside,
         tuple(row for row, _ in own),
         tuple(weight for _, weight in own),
-        extra * power_of_two(2 * face.exponent),
+        extra * power_of_two(2 * lifted.exponent),
         BallData.of(examples),
     )

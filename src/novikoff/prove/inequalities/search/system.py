@@ -19,7 +19,7 @@ from novikoff.prove.exact.floats import power_of_two
 from novikoff.prove.inequalities.check import as_whole_vector, exact_sum, read_rows
 from novikoff.prove.separable.points import Floats, Points
 from novikoff.prove.separable.products import signs_of_products
-from novikoff.prove.separable.search.gordan import Answer, Face, decide
+from novikoff.prove.separable.search.gordan import Answer, decide
 from novikoff.prove.separable.search.scaled import Scaled
 
 ROUNDING = 2.0**-52
@@ -111,7 +111,7 @@ class System:
 
     def _decided(self, which: NDArray[np.int64], clock: Clock) -> Answer:
         """Decide some rows, scaled so that all entries are about 1, as rounding could hide smaller ones."""
-        return decide(Face(self._equilibrated.part(which)), clock)
+        return decide(self._equilibrated.part(which), clock)
 
     def _combination(self, which: NDArray[np.int64], answer: Answer) -> Combination | None:
         if answer.obstruction is None:

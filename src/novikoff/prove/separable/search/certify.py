@@ -25,7 +25,8 @@ from novikoff.prove.separable.points import Points
 from novikoff.prove.separable.products import whole_points
 from novikoff.prove.separable.proofs import as_whole_floats, lower_square, upper_square
 from novikoff.prove.separable.question import Problem, Verdict
-from novikoff.prove.separable.search.gordan import SMALL, Answer, Face, Whole, decide, reduce_faces
+from novikoff.prove.separable.search.cutting_planes import Nearest
+from novikoff.prove.separable.search.gordan import SMALL, Answer, Whole, decide, reduce_faces
 from novikoff.prove.separable.search.wolfe import nearest_point_exactly
 from novikoff.prove.separable.subject import Subject
 
@@ -221,7 +222,7 @@ class Question:
 def find_witnesses(question: Question, tolerance: float, clock: Clock) -> Witnesses:
     """Witnesses that the points are separable, or that they are not, or of an upper bound on the margin."""
     points = question.narrow
-    answer = decide(Face(points), clock, tolerance)
+    answer = decide(points, clock, tolerance)
     if answer.vector is not None:
         return _separable(question, answer, tolerance, clock)
     if answer.obstruction is not None:
@@ -259,33 +260,31 @@ def _separable(question: Question, answer: Answer, tolerance: float, clock: Cloc
     if nearest is not None and nearest.lower > 0:
         pair = _Pair(as_whole_floats(nearest.separator), nearest.rows, nearest.weights)
     if pair is None or not pair.gap(points) <= tolerance:
-        pair = _bracketed_exactly(points, answer, clock) or pair
+        pair = _bracketed_exactly(points, nearest, clock) or pair
     if pair is None or math.isinf(pair.gap(points)):
         pair = _Pair(list(answer.vector or []), np.zeros(1, dtype=np.int64), np.ones(1))
     return Witnesses(vector=question.vector(pair.vector), support=question.support(pair.numbers, pair.weights))
 
 
-def _bracketed_exactly(points: Points, answer: Answer, clock: Clock) -> _Pair | None:
-    """The nearest point in rationals, starting from that of floats, where the bracket of floats is too wide."""
-    nearest, exact, vector = answer.nearest, answer.exact, answer.vector
+def _bracketed_exactly(points: Points, nearest: Nearest | None, clock: Clock) -> _Pair | None:
+    """The nearest point in rationals, starting from that of floats; None if there are too many, or no time."""
+    if points.n_points * points.dimension > (SMALL if nearest is None else MOST_TO_REFINE):
+        return None
+    start = None if nearest is None else nearest.rows.tolist()
+    exact = nearest_point_exactly(whole_points(points)[0], clock, start)
     if exact is None:
-        if points.n_points * points.dimension > (SMALL if nearest is None else MOST_TO_REFINE):
-            return None
-        rows, _ = whole_points(points, np.arange(points.n_points))
-        exact = nearest_point_exactly(rows, clock, None if nearest is None else nearest.rows.tolist())
-        vector = None if exact is None else exact.direction
-    if exact is None or vector is None:
         return None
     total = sum(exact.weights)
     weights = np.array([weight / total for weight in exact.weights])
     kept = weights > 0
-    pair = _Pair(list(vector), np.array(exact.rows)[kept], weights[kept])
+    pair = _Pair(exact.direction, np.array(exact.rows)[kept], weights[kept])
     return None if math.isinf(pair.gap(points)) else pair
 
 
 def _not_separable(question: Question, answer: Answer, clock: Clock) -> Witnesses:
     assert answer.obstruction is not None
-    reduced = answer.beyond or reduce_faces(question.narrow, answer.obstruction, clock)
+    reduced = answer if answer.settled else reduce_faces(question.narrow, answer.obstruction, clock)
+    assert reduced.obstruction is not None
     order = np.argsort(reduced.obstruction.rows)
     weights = tuple(reduced.obstruction.weights[place] for place in order)
     obstruction = Obstruction(*question.named(reduced.obstruction.rows[order], weights))

@@ -6,7 +6,8 @@ weak separator; all points that do are the *face*. `face.py` finds it, with a we
 """
 
 import math
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,161 +58,99 @@ class Contradiction:
 class Answer:
     """A vector with a positive product with every point, or an obstruction, or neither: then floats failed.
 
-    If the vector is the nearest point in rationals, `exact` has the points that carry it. `beyond` has the reduced
-    faces, if they were found with the obstruction.
+    If it is `settled`, the obstruction spans the face, and the points `left` are beyond it; if there are any, there is
+    a `weak_separator`, which has a positive product with these and 0 with all others.
     """
 
-    nearest: Nearest | None
+    nearest: Nearest | None = None
     vector: Whole | None = None
     obstruction: Contradiction | None = None
-    exact: ExactNearest | None = None
-    beyond: "ReducedFaces | None" = None
+    left: NDArray[np.int64] | None = None
+    weak_separator: Whole | None = None
+    settled: bool = False
 
 
-@dataclass(frozen=True, eq=False)
-class Face:
-    """Points, followed by any `extra` vectors that count as points, which a subclass represents."""
-
-    points: Points
-    extra: list[Whole] = field(default_factory=list)
-
-    def as_floats(self) -> Points:
-        return self.points
-
-    def as_whole(self, which: NDArray[np.int64]) -> tuple[list[Whole], int]:
-        """Points, by ascending numbers, as whole numbers in units of a power of two, and its exponent."""
-        return whole_points(self.points, which)
-
-    def whole_columns(self, which: NDArray[np.int64]) -> list[tuple[int, ...]] | None:
-        """The nonzero columns of points, by ascending numbers.
-
-        None if they are so few that more than one combination of the points is 0, or too many to store.
-        """
-        columns = self.points.columns_of(which)
-        if len(columns) + 2 < len(which) or len(columns) * len(which) > MOST_COORDINATES:
-            return None
-        rows, _ = whole_points(self.points.narrow(which))
-        return [column for column in zip(*rows, strict=True) if any(column)]
-
-    def whole_coordinates(self, direction: Floats) -> Whole:
-        """A direction in floats as whole numbers."""
-        return as_whole_floats(direction)
-
-    def is_separated_by(self, vector: Whole) -> bool:
-        return bool(np.all(signs_of_products(self.as_floats(), vector) > 0))
-
-    def vector(self, whole: Whole) -> Whole:
-        """A vector with 0 in the place of the constant if there is none."""
-        return whole if self.points.constant else [*whole[:-1], 0]
-
-
-def decide(face: Face, clock: Clock, tolerance: float = 1e-6) -> Answer:
+def decide(points: Points, clock: Clock, tolerance: float = 1e-6) -> Answer:
     """Decide strict separability, with an exact proof: by floats, or by rationals if these fail and data are small."""
     clock.tell("searching for a separator")
-    nearest = None
-    size = face.points.n_points + len(face.extra)
-    floats = face.as_floats()
-    is_by_rivals = isinstance(face.points, KeslerPoints)
-    is_plain = not face.extra and not is_by_rivals
-    is_finite = is_plain or bool(np.isfinite(floats.rows.data if floats.is_sparse else floats.rows).all())
-    if is_finite and math.isfinite(floats.radius):
-        patience = EPOCHS if is_plain else math.inf
-        nearest = nearest_point(floats, tolerance=tolerance, clock=clock, patience=patience)
-        answer = _from_floats(face, nearest, clock)
+    nearest, is_by_rivals = None, isinstance(points, KeslerPoints)
+    if math.isfinite(points.radius):
+        patience = math.inf if is_by_rivals else EPOCHS
+        nearest = nearest_point(points, tolerance=tolerance, clock=clock, patience=patience)
+        answer = _from_floats(points, nearest, clock)
         if answer is not None:
             return answer
-    if size * face.points.dimension <= SMALL:
-        rows, _ = face.as_whole(np.arange(size))
-        exact = nearest_point_exactly(rows, clock, None if nearest is None else nearest.rows.tolist())
-        if exact is not None and any(exact.direction):
-            return Answer(nearest, vector=face.vector(exact.direction), exact=exact)
-        if exact is not None:
-            return Answer(nearest, obstruction=Contradiction.of(exact, np.arange(size)))
-    elif face.points.dimension > LARGEST_COMPLEMENT and is_by_rivals:
+    if points.n_points * points.dimension <= SMALL:
+        start = None if nearest is None else nearest.rows.tolist()
+        exact = nearest_point_exactly(whole_points(points)[0], clock, start)
+        if exact is None:
+            return Answer(nearest)
+        if any(exact.direction):
+            return Answer(nearest, vector=exact.direction)
+        return Answer(nearest, obstruction=Contradiction.of(exact, np.arange(points.n_points)))
+    if nearest is None or nearest.lower > 0 or (points.dimension > LARGEST_COMPLEMENT and is_by_rivals):
         return Answer(nearest)
-    elif not face.extra and nearest is not None and nearest.lower <= 0:
-        return _by_the_face(face, nearest, clock, tolerance)
-    return Answer(nearest)
-
-
-def _by_the_face(face: Face, nearest: Nearest, clock: Clock, tolerance: float) -> Answer:
-    """An obstruction or a separator by the face, after floats gave up; if it finds neither, they continue."""
-    found = _at_once(face.points, clock)
-    if found is not None and len(found.obstruction.rows):
-        return Answer(nearest, obstruction=found.obstruction, beyond=found)
+    found = _at_once(points, clock)
+    if found is not None and found.obstruction is not None and len(found.obstruction.rows):
+        return replace(found, nearest=nearest)
     if found is not None and found.weak_separator is not None:
         return Answer(nearest, vector=found.weak_separator)
-    if nearest.settled or isinstance(face.points, KeslerPoints):
+    if nearest.settled or is_by_rivals:
         return Answer(nearest)
-    nearest = nearest_point(face.as_floats(), tolerance=tolerance, clock=clock)
-    return _from_floats(face, nearest, clock) or Answer(nearest)
+    nearest = nearest_point(points, tolerance=tolerance, clock=clock)  # without the limit of its patience
+    return _from_floats(points, nearest, clock) or Answer(nearest)
 
 
-def _from_floats(face: Face, nearest: Nearest, clock: Clock) -> Answer | None:
+def _from_floats(points: Points, nearest: Nearest, clock: Clock) -> Answer | None:
     """The answer that a float solution suggests, if it can be proved."""
     if nearest.lower > 0:
-        direction = nearest.separator[: face.points.dimension]
-        vector = face.vector(face.whole_coordinates(direction))
-        return Answer(nearest, vector=vector) if face.is_separated_by(vector) else None
+        vector = as_whole_floats(nearest.separator)
+        vector[-1] *= int(points.constant != 0)
+        return Answer(nearest, vector=vector) if np.all(signs_of_products(points, vector) > 0) else None
     carriers = np.sort(nearest.rows)
-    if len(carriers) == 0:
+    n_columns = len(points.columns_of(carriers))
+    is_hopeless = n_columns + 2 < len(carriers) and not nearest.settled  # many combinations of them are 0
+    if is_hopeless or n_columns * len(carriers) > MOST_COORDINATES or len(carriers) == 0:
         return None
-    columns = face.whole_columns(carriers)
-    weights = None if columns is None else only_null_vector(columns, len(carriers), clock)
+    found = cancelling(carriers, whole_points(points.narrow(carriers))[0], nearest.settled, clock)
+    return None if found is None else Answer(nearest, obstruction=found)
+
+
+def cancelling(numbers: NDArray[np.int64], rows: Sequence[Whole], settled: bool, clock: Clock) -> Contradiction | None:
+    """The obstruction of points that carry the origin in floats, given as whole numbers, or of some if few are; in
+    doubt, if that was not `settled`, not."""
+    columns = [column for column in zip(*rows, strict=True) if any(column)]
+    weights = only_null_vector(columns, len(rows), clock)
     if weights is not None:
         weights = weights if weights[0] > 0 else [-weight for weight in weights]
         if min(weights) > 0:
-            return Answer(nearest, obstruction=Contradiction(carriers, weights))
-    return _among_few(face, nearest, carriers, clock)
-
-
-def _among_few(face: Face, nearest: Nearest, carriers: NDArray[np.int64], clock: Clock) -> Answer | None:
-    """An obstruction among the points that carry the origin in floats, if they are few."""
-    if not nearest.settled or len(carriers) * face.points.dimension > SMALL:
+            return Contradiction(numbers, weights)
+    if not settled or len(rows) * len(rows[0]) > SMALL:
         return None
-    exact = nearest_point_exactly(face.as_whole(carriers)[0], clock)
-    if exact is None or any(exact.direction):
-        return None
-    return Answer(nearest, obstruction=Contradiction.of(exact, carriers))
+    exact = nearest_point_exactly(rows, clock)
+    return None if exact is None or any(exact.direction) else Contradiction.of(exact, numbers)
 
 
-@dataclass(frozen=True)
-class ReducedFaces:
-    """The result beyond an obstruction: one that spans the face, the points outside its span, and any weak separator.
-
-    `settled` is False if neither a weak separator nor a spanning obstruction could be proved.
-    """
-
-    obstruction: Contradiction
-    left: NDArray[np.int64]
-    weak_separator: Whole | None
-    settled: bool
-
-
-def reduce_faces(points: Points, obstruction: Contradiction, clock: Clock) -> ReducedFaces:
+def reduce_faces(points: Points, obstruction: Contradiction, clock: Clock) -> Answer:
     """Extend an obstruction until a weak separator or a spanning obstruction is found."""
     every, dimension = np.arange(points.n_points), points.dimension
     is_wide = dimension > LARGEST_COMPLEMENT or len(obstruction.rows) * dimension > MOST_COORDINATES
     if isinstance(points, KeslerPoints) and is_wide:
         weak = one_column(points)
-        return ReducedFaces(obstruction, every, weak, settled=weak is not None)
-    if _spans_the_space(points, obstruction, clock):
-        return ReducedFaces(obstruction, every[:0], None, settled=True)
-    return _at_once(points, clock) or ReducedFaces(obstruction, every, None, settled=False)
-
-
-def _spans_the_space(points: Points, obstruction: Contradiction, clock: Clock) -> bool:
-    """Whether its points certainly span the space: then no points are beyond."""
+        return Answer(obstruction=obstruction, left=every, weak_separator=weak, settled=weak is not None)
     span = spanning(points, obstruction.rows, clock)
-    return span is not None and len(span.rows) == points.dimension - (points.constant == 0)
+    if span is not None and len(span.rows) == dimension - (points.constant == 0):  # nothing can be beyond
+        return Answer(obstruction=obstruction, left=every[:0], settled=True)
+    return _at_once(points, clock) or Answer(obstruction=obstruction, left=every)
 
 
-def _at_once(points: Points, clock: Clock) -> ReducedFaces | None:
+def _at_once(points: Points, clock: Clock) -> Answer | None:
     """An obstruction that spans the face, and a weak separator if there is one."""
     found = find_face(Scaled.of(points), clock, exactly=points.n_points * points.dimension <= TINY)
     if found is None or found.rows is None:
         return None
-    return ReducedFaces(Contradiction(found.rows, found.weights or []), found.beyond, found.weak, settled=True)
+    obstruction = Contradiction(found.rows, found.weights or [])
+    return Answer(obstruction=obstruction, left=found.beyond, weak_separator=found.weak, settled=True)
 
 
 # -- by one column ----------------------------------------------------------------------------------------------------
