@@ -14,9 +14,9 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 
-from novikoff import Perceptron, WeightSpaceDisplay, batch_descent, perceptron_criterion
+from novikoff import Perceptron, batch_descent, perceptron_criterion
 
-BLUE, BLACK, REGION = "#1b4b7f", "#222222", "#f3c48c"
+BLUE, ORANGE, BLACK, REGION = "#1b4b7f", "#ec9a3c", "#222222", "#f3c48c"
 
 # Three examples with folded labels, as in Duda and Hart's figure.
 X = np.array([[-2.0, -1.5], [-0.5, 2.0], [1.0, 2.0]])
@@ -54,26 +54,33 @@ def draw_surface(ax, path, batch):
     ax.legend(loc="upper center", bbox_to_anchor=(0.5, 0.0), ncols=2, frameon=False)
 
 
-def draw_from_above(ax, mistakes, batch):
-    WeightSpaceDisplay.from_mistakes(X, Y, mistakes, fit_intercept=False).plot(ax=ax)
-    ax.patches[0].set_facecolor(REGION)
+def draw_from_above(ax, path, batch):
+    """Weight space: every example is right about one side of a line through 0, and all of them in the cone."""
     axis = np.linspace(-REACH, REACH, 161)
     grid = np.stack(np.meshgrid(axis, axis), axis=-1)
+    smallest = (grid @ X.T).min(axis=-1)
+    ax.contourf(axis, axis, smallest, levels=[0.0, smallest.max()], colors=[REGION], zorder=0)
+    ax.fill([], [], color=REGION, label="every row is right")
     heights = perceptron_criterion(X, Y, grid.reshape(-1, 2)).reshape(len(axis), len(axis))
     ax.contour(axis, axis, heights, levels=10, colors="#999999", linewidths=0.8, zorder=1)
+    for i, (a, b) in enumerate(X):
+        ax.axline((0, 0), (-b, a), color=ORANGE, linestyle="--", linewidth=0.9, label="a row scores 0" if not i else "")
+    arrows = {"angles": "xy", "scale_units": "xy", "scale": 1, "width": 0.007, "color": BLACK, "zorder": 4}
+    ax.quiver(*path[:-1].T, *np.diff(path, axis=0).T, **arrows)
+    ax.plot(*path[-1], "*", color=BLACK, markersize=14, zorder=5, label=f"after {len(path) - 1} mistakes")
     ax.plot(*batch.T, "s-", color=BLUE, markersize=4, linewidth=2, zorder=4, label="in batches")
-    ax.set(xlim=(-REACH, REACH), ylim=(-REACH, REACH), title="The same from above, with its level lines")
+    ax.set(xlim=(-REACH, REACH), ylim=(-REACH, REACH), aspect="equal", xlabel="weight w₁", ylabel="weight w₂")
+    ax.set_title("The same from above, with its level lines")
     ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=2, frameon=False)
 
 
 def main(folder=Path(__file__).parent):
-    mistakes = perceptron_mistakes()
-    path = np.vstack([np.zeros(2), np.cumsum(X[mistakes], axis=0)])
+    path = np.vstack([np.zeros(2), np.cumsum(X[perceptron_mistakes()], axis=0)])
     batch = batch_descent(X, Y, start=[2.5, -3.0], rate=0.35)
     figure = plt.figure(figsize=(12.5, 5.4), layout="constrained")
     left, right = figure.subfigures(1, 2, width_ratios=(1.15, 1))
     draw_surface(left.add_subplot(projection="3d"), path, batch)
-    draw_from_above(right.add_subplot(), mistakes, batch)
+    draw_from_above(right.add_subplot(), path, batch)
     figure.savefig(folder / "criterion.png", dpi=100)
 
 

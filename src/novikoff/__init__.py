@@ -79,13 +79,11 @@ if TYPE_CHECKING:
     from novikoff.prove.separable.question import Verdict as Verdict
     from novikoff.prove.separable.search.certify import certify as certify
     from novikoff.show.boundary import BoundaryDisplay as BoundaryDisplay
-    from novikoff.show.confusion import ConfusionDisplay as ConfusionDisplay
     from novikoff.show.heaviest import HeaviestDisplay as HeaviestDisplay
     from novikoff.show.margins import MarginsDisplay as MarginsDisplay
     from novikoff.show.mistakes import MistakesDisplay as MistakesDisplay
     from novikoff.show.progress_line import ProgressLine as ProgressLine
     from novikoff.show.proof import ProofDisplay as ProofDisplay
-    from novikoff.show.weight_space import WeightSpaceDisplay as WeightSpaceDisplay
     from novikoff.warming import warm_up as warm_up
 
 __version__ = "0.2.0"
@@ -131,13 +129,11 @@ _NAMES = {
     "prove.separable.question": "Verdict",
     "prove.separable.search.certify": "certify",
     "show.boundary": "BoundaryDisplay",
-    "show.confusion": "ConfusionDisplay",
     "show.heaviest": "HeaviestDisplay",
     "show.margins": "MarginsDisplay",
     "show.mistakes": "MistakesDisplay",
     "show.progress_line": "ProgressLine",
     "show.proof": "ProofDisplay",
-    "show.weight_space": "WeightSpaceDisplay",
     "warming": "warm_up",
 }
 _HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}

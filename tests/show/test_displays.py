@@ -13,13 +13,11 @@ import pytest
 from novikoff import Perceptron, Separator, certify
 from novikoff.say.words import whole_at_most
 from novikoff.show.boundary import BoundaryDisplay
-from novikoff.show.confusion import ConfusionDisplay
 from novikoff.show.heaviest import HeaviestDisplay
 from novikoff.show.margins import MarginsDisplay
 from novikoff.show.mistakes import MistakesDisplay
 from novikoff.show.proof import ProofDisplay
 from novikoff.show.style import DARK, LIGHT, class_colours
-from novikoff.show.weight_space import WeightSpaceDisplay
 
 SOURCE = Path(__file__).resolve().parents[2] / "src"
 X = np.array([[-1, 2], [1, 0], [1, 1], [-1, 0], [-1, -2], [1, -1]], dtype=float)
@@ -33,9 +31,7 @@ def examples():
         "mistakes": MistakesDisplay.from_estimator(model, certificate=certify(X, Y, fit_intercept=False)),
         "proof": ProofDisplay.from_estimator(model, X, Y, separator=Separator([1.0, 0.0])),
         "boundary": BoundaryDisplay.from_estimator(model, X, Y, resolution=30),
-        "weight space": WeightSpaceDisplay.from_estimator(model, X, Y),
         "margins": MarginsDisplay.from_estimator(model, X, Y),
-        "confusion": ConfusionDisplay.from_estimator(model, X, Y),
         "heaviest": HeaviestDisplay.from_estimator(model),
     }
 
@@ -64,7 +60,7 @@ def test_it_draws_on_the_axes_given(name):
     assert len(plt.get_fignums()) == 1
 
 
-@pytest.mark.parametrize("name", [name for name in DISPLAYS if name not in ("confusion",)])
+@pytest.mark.parametrize("name", DISPLAYS)
 def test_everything_drawn_has_a_legend(name):
     for ax in np.ravel(DISPLAYS[name].plot().ax_):
         words = [text.get_text() for text in ax.get_legend().get_texts()]

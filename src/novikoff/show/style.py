@@ -129,13 +129,6 @@ def legend_below(ax: Any, columns: int = 2, points: float = 38) -> None:
     ax.legend(handles=handles, loc="upper center", **look)
 
 
-def halo(text: Any) -> None:
-    """Outline text in white, so that it is readable on lines and points."""
-    from matplotlib import patheffects
-
-    text.set_path_effects([patheffects.withStroke(linewidth=3, foreground=PAPER)])
-
-
 def hide_frame(ax: Any) -> None:
     """Hide the top and right sides of the frame."""
     for side in ("top", "right"):
@@ -200,16 +193,6 @@ def signs_under(labels: NDArray[Any], classes: Sequence[Any]) -> NDArray[np.int8
 def last_step(estimator: Any) -> Any:
     """Return the learner itself, or the last step of a pipeline."""
     return estimator[-1] if hasattr(estimator, "steps") else estimator
-
-
-def linear_of_two_classes(estimator: Any) -> Any:
-    """Return the model if the theorem's proof can be drawn for it; raise ValueError otherwise."""
-    if not hasattr(estimator, "fit_intercept") or len(estimator.classes_) != 2:
-        raise ValueError(
-            f"this picture is of a linear perceptron with two classes, not of this {type(estimator).__name__}; from a "
-            "pipeline take its last step, with the examples that it sees"
-        )
-    return estimator
 
 
 def rows_within(rows: Any, n_rows: int) -> NDArray[np.int64]:
