@@ -165,7 +165,7 @@ def compare_texts(what: str, ours: Path, theirs: Path, options: argparse.Namespa
             one = processor["Vowpal Wabbit"], processor[ONE_THREAD]
             show_ratio(f"Vowpal Wabbit / ours, {epochs} epoch(s), processor time, one thread", *one)
         if "scikit-learn" in seconds:
-            show_ratio("scikit-learn's loader and fit / ours", seconds["scikit-learn"], seconds[WE], "5")
+            show_ratio("scikit-learn's loader and fit / ours", seconds["scikit-learn"], seconds[WE])
         passes = "one pass" if epochs == 1 else f"{epochs} passes"
         for name in (name for name in seconds if name != WE):
             against = {"scikit-learn": "scikit-learn's loader and fit", ONE_THREAD: "one thread"}.get(name, name)
