@@ -5,19 +5,20 @@ has one token before. Functions of a value may be wrapped around it: `suffix2(w[
 `prefix3(lower(w[0]))`. The feature of a token is the template and the values found there: `w[-1]|w[0]=the|cat`. Before
 the first token are the values `_B-1`, `_B-2`, ..., after the last one `_B+1`, `_B+2`, ...
 
-The work is done column by column. Values become integers once, functions are applied to the values of a vocabulary and
-not to tokens, a conjunction is one integer key per token, and keys are mapped to features by counting or sorting them.
-Features are numbered template by template, the most frequent first, for memory locality.
+The work is done column by column: values become integers, and functions are applied to the values of a vocabulary and
+not to tokens. Features are numbered template by template, the most frequent first, for memory locality.
 
 Templates are given by the caller, read from a file in our format or that of CRF++, or derived from the columns.
 """
 
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import groupby
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,13 +26,12 @@ from numpy.typing import NDArray
 from novikoff.engine.rows import as_rows
 from novikoff.features.tokens import TokenColumns, Tokens
 
-# Keys below this are counted in a table, keys above are sorted.
+# Keys below this are looked up in a table, others among sorted ones.
 TABLE = 1 << 21
-# Keys of more than this many values would not fit into 64 bits together with another part.
-LARGEST_KEY = 1 << 62
 
 ABSENT = -1
 
+Numbers = NDArray[np.int64]
 Source = tuple[str, tuple[str, ...]]  # a column and functions of its values
 
 
@@ -112,52 +112,6 @@ def _parse_part(text: str, template: str) -> TemplatePart:
 
 
 @dataclass(frozen=True)
-class Lookup:
-    """From keys to numbers, the most frequent key first: `keys` ascend, and `numbers` belong to them."""
-
-    keys: NDArray[np.int64]
-    numbers: NDArray[np.int32]
-
-    @classmethod
-    def count(cls, keys: NDArray[np.int64], n_keys: int, min_count: int = 1) -> "Lookup":
-        """Number the keys that occur at least `min_count` times."""
-        keys = keys[keys != ABSENT]
-        if n_keys <= TABLE:
-            counts = np.bincount(keys, minlength=n_keys)
-            kept = np.flatnonzero(counts >= min_count)
-            counts = counts[kept]
-        else:
-            kept, counts = np.unique(keys, return_counts=True)
-            kept, counts = kept[counts >= min_count], counts[counts >= min_count]
-        numbers = np.empty(len(kept), dtype=np.int32)
-        numbers[np.argsort(-counts, kind="stable")] = np.arange(len(kept), dtype=np.int32)
-        return cls(kept, numbers)
-
-    @classmethod
-    def learn(cls, keys: NDArray[np.int64], n_keys: int, min_count: int = 1) -> tuple["Lookup", NDArray[np.int32]]:
-        """Number the keys that occur at least `min_count` times, and return the number of every key, or `ABSENT`."""
-        lookup = cls.count(keys, n_keys, min_count)
-        return lookup, lookup.find(keys, n_keys)
-
-    def find(self, keys: NDArray[np.int64], n_keys: int) -> NDArray[np.int32]:
-        """Return the number of every key, or `ABSENT`."""
-        if not len(self.keys):
-            return np.full(len(keys), ABSENT, dtype=np.int32)
-        if n_keys <= TABLE:
-            table = np.full(n_keys + 1, ABSENT, dtype=np.int32)  # the last entry is that of absent keys
-            table[self.keys] = self.numbers
-            return table[keys]
-        places = np.searchsorted(self.keys, keys).clip(max=len(self.keys) - 1)
-        return np.where(self.keys[places] == keys, self.numbers[places], np.int32(ABSENT))
-
-    def keep(self, wanted: NDArray[np.bool_]) -> "Lookup":
-        """Keep only the wanted numbers, renumbered without gaps."""
-        renumbered = np.cumsum(wanted, dtype=np.int32) - np.int32(1)
-        stay = wanted[self.numbers]
-        return Lookup(self.keys[stay], renumbered[self.numbers[stay]])
-
-
-@dataclass(frozen=True)
 class Vocabulary:
     """The values of a column, numbered; the numbers after them are the places outside a sequence."""
 
@@ -168,7 +122,7 @@ class Vocabulary:
     def size(self) -> int:
         return len(self.numbers) + 2 * self.reach
 
-    def shifted(self, values: NDArray[np.int64], starts: NDArray[np.int64], offset: int) -> NDArray[np.int64]:
+    def shifted(self, values: Numbers, starts: Numbers, offset: int) -> Numbers:
         """Return for every token the number `offset` tokens later, or that of a place outside the sequence."""
         if offset == 0 or not len(values):
             return values
@@ -187,49 +141,52 @@ class Vocabulary:
         return result
 
     def names(self) -> list[str]:
-        before = [f"_B-{distance}" for distance in range(1, self.reach + 1)]
-        after = [f"_B+{distance}" for distance in range(1, self.reach + 1)]
-        return [*self.numbers, *before, *after]
+        return [*self.numbers, *(f"_B{sign}{distance}" for sign in "-+" for distance in range(1, self.reach + 1))]
 
 
 @dataclass(frozen=True)
 class TemplateIndex:
     """Templates with the features seen in training, to encode tokens as rows.
 
-    `stages[k]` are the look-ups of template k: those that shorten keys too long for 64 bits, then the one that numbers
-    its features.
+    `features` has for every template the values of its parts in each of its features, by their `vocabularies`.
     """
 
     templates: tuple[Template, ...]
     vocabularies: dict[Source, Vocabulary]
-    stages: tuple[tuple[Lookup, ...], ...]
-    _names: list[str] = field(default_factory=list, compare=False, repr=False)
+    features: tuple[NDArray[np.int32], ...]
 
     @classmethod
     def learn(cls, texts: Sequence[str], columns: TokenColumns, min_count: int = 1) -> tuple["TemplateIndex", Tokens]:
         """Learn the features, and return the tokens encoded by them."""
         templates = tuple(map(parse_template, texts))
-        nothing = Lookup(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int32))
-        return cls(templates, {}, tuple((nothing,) for _ in templates)).grow(columns, min_count)[:2]
+        vocabularies = {source: Vocabulary({}, reach) for source, reach in reaches(templates).items()}
+        nothing = tuple(np.zeros((0, len(template.parts)), dtype=np.int32) for template in templates)
+        return cls(templates, vocabularies, nothing).grow(columns, min_count)[:2]
 
-    def grow(self, columns: TokenColumns, min_count: int = 1) -> tuple["TemplateIndex", Tokens, NDArray[np.int64]]:
+    def grow(self, columns: TokenColumns, min_count: int = 1) -> tuple["TemplateIndex", Tokens, Numbers]:
         """Return the features already known with those of new tokens, the tokens encoded by them, and the new number of
         every known feature. Known features always count as frequent enough."""
-        vocabularies, numbers = _learn_vocabularies(self.templates, columns, self.vocabularies)
-        tokens = _NumberedTokens(vocabularies, numbers, columns.starts)
-        stages, found, known = [], [], []
-        for template, lookups in zip(self.templates, self.stages, strict=True):
-            apart = [np.repeat(values, min_count) for values in _renumbered(template, self, vocabularies, lookups)]
-            n_known = len(apart[0])
-            keys, n_keys, shorter = tokens.learn_keys(template, apart)
-            last, numbers_found = Lookup.learn(keys, n_keys, min_count)
-            stages.append((*shorter, last))
-            known.append(numbers_found[:n_known:min_count].astype(np.int64))
-            found.append(numbers_found[n_known:])
-        index = TemplateIndex(self.templates, vocabularies, tuple(stages))
-        offsets = np.cumsum([0, *index.counts[:-1]])
-        moved = np.concatenate([part + offset for part, offset in zip(known, offsets, strict=True)])
-        return index, index._as_tokens(found, columns.starts), moved
+        vocabularies = {}
+        for source, known in self.vocabularies.items():
+            names = dict.fromkeys([*known.numbers, *_apply(source[1], list(dict.fromkeys(columns.values[source[0]])))])
+            vocabularies[source] = Vocabulary({name: number for number, name in enumerate(names)}, known.reach)
+        index = TemplateIndex(self.templates, vocabularies, ())
+        features, found, moved, offset = [], [], [], 0
+        for number, (template, values) in enumerate(zip(self.templates, index._values(columns), strict=True)):
+            before = self._renumbered(number, vocabularies)
+            rows = [np.concatenate(parts) for parts in zip(before.T, values, strict=True)]
+            _, numbers = _numbered(rows, index._sizes(template))
+            counts = np.bincount(numbers)
+            counts[numbers[: len(before)]] += min_count - 1
+            order = np.argsort(-counts, kind="stable")
+            kept, places, example = order[counts[order] >= min_count], np.full(len(counts), ABSENT), order.copy()
+            places[kept], example[numbers] = np.arange(len(kept)), np.arange(len(numbers))
+            features.append(np.stack([part[example[kept]] for part in rows], axis=1).astype(np.int32))
+            moved.append(places[numbers[: len(before)]] + offset)
+            found.append(places[numbers[len(before) :]])
+            offset += len(kept)
+        index = replace(index, features=tuple(features))
+        return index, index._as_tokens(found, columns.starts), np.concatenate(moved)
 
     @property
     def needed(self) -> tuple[str, ...]:
@@ -237,58 +194,121 @@ class TemplateIndex:
         return needed_columns(self.templates)
 
     @property
-    def counts(self) -> list[int]:
-        """The number of features of every template."""
-        return [len(lookups[-1].keys) for lookups in self.stages]
-
-    @property
     def n_columns(self) -> int:
-        return sum(self.counts)
+        return sum(map(len, self.features))
 
     def encode(self, columns: TokenColumns) -> Tokens:
         """Encode tokens as rows; features not seen in training are omitted."""
-        numbers = {}
+        parts = zip(self._lookups, self._values(columns), strict=True)
+        return self._as_tokens([lookup.find(values) for lookup, values in parts], columns.starts)
+
+    def keep(self, wanted: NDArray[np.bool_]) -> "TemplateIndex":
+        """Return the same templates with only the wanted features, renumbered without gaps."""
+        edges = np.cumsum([len(features) for features in self.features])[:-1]
+        kept = [features[stay] for features, stay in zip(self.features, np.split(wanted, edges), strict=True)]
+        return replace(self, features=tuple(kept))
+
+    def names(self) -> list[str]:
+        """Return the names of all features."""
+        return self._names
+
+    @cached_property
+    def _names(self) -> list[str]:
+        written = {source: vocabulary.names() for source, vocabulary in self.vocabularies.items()}
+        found: list[str] = []
+        for template, features in zip(self.templates, self.features, strict=True):
+            names = [written[part.source] for part in template.parts]
+            rows = (zip(names, row, strict=True) for row in features.tolist())
+            found.extend(f"{template.text}={'|'.join(of[value] for of, value in row)}" for row in rows)
+        return found
+
+    @cached_property
+    def _lookups(self) -> list["Lookup"]:
+        return [Lookup.of(*pair) for pair in zip(self.features, map(self._sizes, self.templates), strict=True)]
+
+    def _sizes(self, template: Template) -> list[int]:
+        return [self.vocabularies[part.source].size for part in template.parts]
+
+    def _values(self, columns: TokenColumns) -> Iterator[list[Numbers]]:
+        """Yield, for every template, the values of its parts at every token; `ABSENT` if not seen in training."""
         distinct = {name: _distinct(columns.values[name]) for name in self.needed}
+        numbers = {}
         for source, vocabulary in self.vocabularies.items():
             values, places = distinct[source[0]]
             known = [vocabulary.numbers.get(value, ABSENT) for value in _apply(source[1], values)]
             numbers[source] = np.array(known, dtype=np.int64)[places]
-        numbered, found = _NumberedTokens(self.vocabularies, numbers, columns.starts), []
-        for template, lookups in zip(self.templates, self.stages, strict=True):
-            keys, n_keys, _ = numbered.keys(template, lookups[:-1])
-            found.append(lookups[-1].find(keys, n_keys))
-        return self._as_tokens(found, columns.starts)
+        for template in self.templates:
+            yield [
+                self.vocabularies[part.source].shifted(numbers[part.source], columns.starts, part.offset)
+                for part in template.parts
+            ]
 
-    def _as_tokens(self, found: list[NDArray[np.int32]], starts: NDArray[np.int64]) -> Tokens:
+    def _renumbered(self, number: int, grown: Mapping[Source, Vocabulary]) -> NDArray[np.int32]:
+        """Return the features of a template by larger vocabularies: places outside come after all values."""
+        features = self.features[number].copy()
+        for part, values in zip(self.templates[number].parts, features.T, strict=True):
+            n_known, n_now = (len(of[part.source].numbers) for of in (self.vocabularies, grown))
+            values[values >= n_known] += n_now - n_known
+        return features
+
+    def _as_tokens(self, found: list[Numbers], starts: Numbers) -> Tokens:
         from scipy.sparse import csr_array
 
         n_tokens, offset = int(starts[-1]), 0
         table = np.empty((n_tokens, len(found)), dtype=np.int32)
-        for place, (numbers, count) in enumerate(zip(found, self.counts, strict=True)):
-            np.add(numbers, np.int32(offset), out=table[:, place], where=numbers != ABSENT)
-            table[numbers == ABSENT, place] = ABSENT
-            offset += count
+        for place, (numbers, features) in enumerate(zip(found, self.features, strict=True)):
+            table[:, place] = np.where(numbers == ABSENT, ABSENT, numbers + offset)
+            offset += len(features)
         present = table != ABSENT
         pointers = np.zeros(n_tokens + 1, dtype=np.int32)
         np.cumsum(present.sum(axis=1), out=pointers[1:])
-        indices = table.ravel() if present.all() else table[present]
+        indices = table[present]
         ones = np.ones(len(indices), dtype=np.float32)
         return Tokens(as_rows(csr_array((ones, indices, pointers), shape=(n_tokens, offset))), starts)
 
-    def names(self) -> list[str]:
-        """Return the names of all features."""
-        if not self._names and self.n_columns:
-            for template, lookups in zip(self.templates, self.stages, strict=True):
-                self._names.extend(_written_out(template, self.vocabularies, lookups))
-        return self._names
 
-    def keep(self, wanted: NDArray[np.bool_]) -> "TemplateIndex":
-        """Return the same templates with only the wanted features, renumbered without gaps."""
-        edges = np.concatenate([[0], np.cumsum(self.counts)])
-        kept = []
-        for number, lookups in enumerate(self.stages):
-            kept.append((*lookups[:-1], lookups[-1].keep(wanted[edges[number] : edges[number + 1]])))
-        return TemplateIndex(self.templates, self.vocabularies, tuple(kept))
+class Lookup(NamedTuple):
+    """How the features of a template are found, part by part, by the number of the parts so far.
+
+    That of the first part is its value. With each of the other parts it makes a key: the number, times the size of a
+    vocabulary, plus a value. The place of a key among those that occur, the `steps`, is the next number; the last one
+    has its feature in `features`.
+    """
+
+    steps: list[Numbers]
+    sizes: list[int]
+    features: Numbers
+
+    @classmethod
+    def of(cls, features: NDArray[np.int32], sizes: list[int]) -> "Lookup":
+        steps, numbers = _numbered(features.T, sizes)
+        found = np.full(1 + (len(steps[-1]) if steps else sizes[0]), ABSENT)
+        found[numbers] = np.arange(len(features))
+        return cls(steps, sizes, found)
+
+    def find(self, columns: Sequence[Numbers]) -> Numbers:
+        """Return the feature of every token with these values, or `ABSENT`."""
+        numbers, n_numbers = columns[0], self.sizes[0]
+        for keys, size, column in zip(self.steps, self.sizes[1:], columns[1:], strict=True):
+            wanted = np.where((numbers == ABSENT) | (column == ABSENT), ABSENT, numbers * size + column)
+            if n_numbers * size <= TABLE:
+                table = np.full(n_numbers * size + 1, ABSENT)  # the last entry is that of absent keys
+                table[keys] = np.arange(len(keys))
+                numbers = table[wanted]
+            else:
+                places = np.searchsorted(keys, wanted)
+                numbers = np.where(np.append(keys, ABSENT)[places] == wanted, places, ABSENT)
+            n_numbers = len(keys)
+        return self.features[numbers]
+
+
+def _numbered(columns: Sequence[NDArray[Any]] | NDArray[Any], sizes: Sequence[int]) -> tuple[list[Numbers], Numbers]:
+    """Return the keys of every part but the first, and the number of every row, in ascending order of values."""
+    steps, numbers = [], columns[0].astype(np.int64)
+    for column, size in zip(columns[1:], sizes[1:], strict=True):
+        keys, numbers = np.unique(numbers * size + column, return_inverse=True)
+        steps.append(keys)
+    return steps, numbers
 
 
 def needed_columns(templates: Sequence[Template]) -> tuple[str, ...]:
@@ -296,7 +316,15 @@ def needed_columns(templates: Sequence[Template]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(part.column for template in templates for part in template.parts))
 
 
-def _distinct(values: Sequence[str]) -> tuple[list[str], NDArray[np.int64]]:
+def reaches(templates: Sequence[Template]) -> dict[Source, int]:
+    """Return the columns with their functions, in the order of the templates, and how far templates look in each."""
+    found: dict[Source, int] = {}
+    for part in (part for template in templates for part in template.parts):
+        found[part.source] = max(found.get(part.source, 0), abs(part.offset))
+    return found
+
+
+def _distinct(values: Sequence[str]) -> tuple[list[str], Numbers]:
     """Return the distinct values, and for every token the index of its value."""
     numbers = {value: number for number, value in enumerate(dict.fromkeys(values))}
     return list(numbers), np.fromiter(map(numbers.__getitem__, values), dtype=np.int64, count=len(values))
@@ -308,123 +336,6 @@ def _apply(functions: tuple[str, ...], values: list[str]) -> list[str]:
         assert function is not None
         values = [function(value) for value in values]
     return values
-
-
-def _learn_vocabularies(
-    templates: Sequence[Template], columns: TokenColumns, known: Mapping[Source, Vocabulary]
-) -> tuple[dict[Source, Vocabulary], dict[Source, NDArray[np.int64]]]:
-    """Return the vocabulary of every column under every chain of functions, known values first, and tokens' numbers."""
-    distinct = {name: _distinct(columns.values[name]) for name in needed_columns(templates)}
-    vocabularies, numbers = {}, {}
-    parts = [part for template in templates for part in template.parts]
-    for source in dict.fromkeys(part.source for part in parts):
-        values, places = distinct[source[0]]
-        names, renamed = _distinct(_apply(source[1], values))
-        reach = max(abs(part.offset) for part in parts if part.source == source)
-        before = known[source].numbers if source in known else {}
-        all_names = dict.fromkeys([*before, *names])
-        vocabularies[source] = Vocabulary({name: number for number, name in enumerate(all_names)}, reach)
-        if before:
-            renamed = np.array([vocabularies[source].numbers[name] for name in names], dtype=np.int64)[renamed]
-        numbers[source] = renamed[places]
-    return vocabularies, numbers
-
-
-def _renumbered(
-    template: Template, index: TemplateIndex, grown: Mapping[Source, Vocabulary], lookups: tuple[Lookup, ...]
-) -> list[NDArray[np.int64]]:
-    """Return the values of every part in the features of a template, numbered by the extended vocabularies."""
-    if not len(lookups[-1].keys):
-        return [np.zeros(0, dtype=np.int64) for _ in template.parts]
-    apart = _taken_apart(template, index.vocabularies, lookups)
-    return [  # the places outside a sequence come after all values
-        np.where(values < len(old.numbers), values, values + len(grown[part.source].numbers) - len(old.numbers))
-        for part, values in zip(template.parts, apart, strict=True)
-        for old in (index.vocabularies[part.source],)
-    ]
-
-
-@dataclass(frozen=True)
-class _NumberedTokens:
-    """Tokens whose values are numbered by vocabularies."""
-
-    vocabularies: dict[Source, Vocabulary]
-    numbers: dict[Source, NDArray[np.int64]]
-    starts: NDArray[np.int64]
-
-    def learn_keys(
-        self, template: Template, known: Sequence[NDArray[np.int64]]
-    ) -> tuple[NDArray[np.int64], int, list[Lookup]]:
-        """Return the key of every token, the number of possible keys, and the look-ups needed to keep them short.
-
-        Known features precede the tokens, as values of their parts.
-        """
-        lookups: list[Lookup] = []
-        while True:
-            keys, n_keys, done = self.keys(template, lookups, known)
-            if done:
-                return keys, n_keys, lookups
-            lookups.append(Lookup.count(keys, n_keys))
-
-    def keys(
-        self, template: Template, lookups: Sequence[Lookup], known: Sequence[NDArray[np.int64]] = ()
-    ) -> tuple[NDArray[np.int64], int, bool]:
-        """Return keys of as many parts as fit into 64 bits with the given look-ups, and whether these are all parts."""
-        before = len(known[0]) if known else 0
-        keys, n_keys = np.zeros(before + int(self.starts[-1]), dtype=np.int64), 1
-        absent = np.zeros(len(keys), dtype=bool)
-        remaining = list(lookups)
-        for place, part in enumerate(template.parts):
-            vocabulary = self.vocabularies[part.source]
-            if n_keys * vocabulary.size > LARGEST_KEY:
-                if not remaining:
-                    return np.where(absent, ABSENT, keys), n_keys, False
-                lookup = remaining.pop(0)
-                shorter = lookup.find(np.where(absent, ABSENT, keys), n_keys)
-                absent |= shorter == ABSENT
-                keys, n_keys = shorter.astype(np.int64), max(len(lookup.keys), 1)
-            values = vocabulary.shifted(self.numbers[part.source], self.starts, part.offset)
-            if before:
-                values = np.concatenate([known[place], values])
-            absent |= values == ABSENT
-            keys = keys * vocabulary.size + values
-            n_keys *= vocabulary.size
-        return (np.where(absent, ABSENT, keys) if absent.any() else keys), n_keys, True
-
-
-def _taken_apart(
-    template: Template, vocabularies: Mapping[Source, Vocabulary], lookups: tuple[Lookup, ...]
-) -> list[NDArray[np.int64]]:
-    """Decompose the keys of a template's features into the values of their parts, the last part first."""
-    last = lookups[-1]
-    keys = np.empty(len(last.keys), dtype=np.int64)
-    keys[last.numbers] = last.keys
-    n_keys, stage = [1], []
-    for part in template.parts:  # where a look-up shortened the keys
-        size = vocabularies[part.source].size
-        shortened = n_keys[-1] * size > LARGEST_KEY
-        stage.append(shortened)
-        n_keys.append((len(lookups[sum(stage) - 1].keys) if shortened else n_keys[-1]) * size)
-    columns = []
-    shorter = list(lookups[:-1])
-    for part, shortened in zip(reversed(template.parts), reversed(stage), strict=True):
-        keys, values = np.divmod(keys, vocabularies[part.source].size)
-        columns.append(values)
-        if shortened:
-            lookup = shorter.pop()
-            longer = np.empty(len(lookup.keys), dtype=np.int64)
-            longer[lookup.numbers] = lookup.keys
-            keys = longer[keys]
-    return columns[::-1]
-
-
-def _written_out(template: Template, vocabularies: dict[Source, Vocabulary], lookups: tuple[Lookup, ...]) -> list[str]:
-    """Return the names of a template's features, by number."""
-    columns = []
-    for part, values in zip(template.parts, _taken_apart(template, vocabularies, lookups), strict=True):
-        names = vocabularies[part.source].names()
-        columns.append([names[value] for value in values.tolist()])
-    return [f"{template.text}={'|'.join(values)}" for values in zip(*columns, strict=True)]
 
 
 OF_WORDS = ("{0}[-2]", "{0}[-1]", "{0}[0]", "{0}[1]", "{0}[2]", "{0}[-1]|{0}[0]", "{0}[0]|{0}[1]")

@@ -18,7 +18,7 @@ from novikoff.data.strict_json import Fields
 from novikoff.engine.chain import Drift
 from novikoff.engine.emissions import MOST_LABELS, Emissions
 from novikoff.engine.viterbi import Links, Weights
-from novikoff.features.templates import LARGEST_KEY, Lookup, Template, TemplateIndex, Vocabulary, parse_template
+from novikoff.features.templates import Template, TemplateIndex, Vocabulary, parse_template, reaches
 from novikoff.features.tokens import AttributeIndex, Numbers, by_sequence
 from novikoff.keep import checks
 from novikoff.keep.checks import ensure, take
@@ -54,11 +54,7 @@ def to_parts(tagger: Tagger) -> FileParts:
     arrays = _weights_to_arrays(*of_weights)
     kind: dict[str, Any] = {"kind": "numbers"}
     if isinstance(index, TemplateIndex):
-        kind = {
-            "kind": "templates",
-            "templates": [template.text for template in index.templates],
-            "stages": [len(lookups) for lookups in index.stages],
-        }
+        kind = {"kind": "templates", "templates": [template.text for template in index.templates]}
         arrays |= _templates_to_arrays(index)
     elif isinstance(index, AttributeIndex):
         kind = {"kind": "attributes"}
@@ -108,11 +104,7 @@ def _templates_to_arrays(index: TemplateIndex) -> Arrays:
     arrays: Arrays = {}
     for number, vocabulary in enumerate(index.vocabularies.values()):
         arrays[f"vocabulary.{number}"] = encode_names(vocabulary.numbers, "a value")
-    for number, lookups in enumerate(index.stages):
-        for stage, lookup in enumerate(lookups):
-            arrays[f"keys.{number}.{stage}"] = np.asarray(lookup.keys, dtype=np.int64)
-            arrays[f"numbers.{number}.{stage}"] = np.asarray(lookup.numbers, dtype=np.int32)
-    return arrays
+    return arrays | {f"features.{number}": features for number, features in enumerate(index.features)}
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -240,23 +232,21 @@ def _templates(kind: Fields) -> tuple[Template, ...]:
     return templates
 
 
-def _sources(templates: tuple[Template, ...]) -> dict[tuple[str, tuple[str, ...]], int]:
-    """Return the columns with their functions, in the order of the templates, and the reach of templates in each."""
-    reaches: dict[tuple[str, tuple[str, ...]], int] = {}
-    for part in (part for template in templates for part in template.parts):
-        reaches[part.source] = max(reaches.get(part.source, 0), abs(part.offset))
-    return reaches
-
-
 def _template_index(kind: Fields, arrays: Arrays) -> TemplateIndex:
     templates = _templates(kind)
     vocabularies = {
         source: Vocabulary(_numbered(take(arrays, f"vocabulary.{number}", np.uint8)), reach)
-        for number, (source, reach) in enumerate(_sources(templates).items())
+        for number, (source, reach) in enumerate(reaches(templates).items())
     }
-    stages = tuple(_lookups(arrays, number, template, vocabularies) for number, template in enumerate(templates))
-    ensure(kind.value("stages") == [len(lookups) for lookups in stages], "the templates have other look-ups")
-    return TemplateIndex(templates, vocabularies, stages)
+    features = []
+    for number, template in enumerate(templates):
+        values = take(arrays, f"features.{number}", np.int32)
+        checks.shape(values, "features", len(values), len(template.parts))
+        for part, column in zip(template.parts, values.T, strict=True):
+            checks.within(column, "features", vocabularies[part.source].size)
+        ensure(len(np.unique(values, axis=0)) == len(values), "a feature of a template occurs twice")
+        features.append(values)
+    return TemplateIndex(templates, vocabularies, tuple(features))
 
 
 def _numbered(array: NDArray[np.uint8]) -> dict[str, int]:
@@ -265,27 +255,3 @@ def _numbered(array: NDArray[np.uint8]) -> dict[str, int]:
     if any(type(name) is not str for name in names) or len(set(names)) != len(names):
         raise ModelFileError("the values of a column, or the attributes, are not different texts")
     return {name: number for number, name in enumerate(names)}
-
-
-def _lookups(
-    arrays: Arrays, number: int, template: Template, vocabularies: Mapping[tuple[str, tuple[str, ...]], Vocabulary]
-) -> tuple[Lookup, ...]:
-    """Return the look-ups of a template: its parts are joined as long as keys fit into 64 bits."""
-    lookups, n_keys = list[Lookup](), 1
-    for part in template.parts:
-        size = vocabularies[part.source].size
-        if n_keys * size > LARGEST_KEY:
-            lookups.append(_lookup(arrays, f"{number}.{len(lookups)}", n_keys))
-            n_keys = max(len(lookups[-1].keys), 1)
-        n_keys *= size
-    return (*lookups, _lookup(arrays, f"{number}.{len(lookups)}", n_keys))
-
-
-def _lookup(arrays: Arrays, name: str, n_keys: int) -> Lookup:
-    keys, numbers = take(arrays, f"keys.{name}", np.int64), take(arrays, f"numbers.{name}", np.int32)
-    checks.shape(keys, "keys", len(keys))
-    checks.shape(numbers, "numbers", len(keys))
-    checks.within(keys, "keys", n_keys)
-    checks.ascends(keys, "keys", strictly=True)
-    ensure(np.array_equal(np.sort(numbers), np.arange(len(numbers))), "features are not numbered from 0")
-    return Lookup(keys, numbers)
