@@ -27,8 +27,6 @@ COLUMNS = {
     "weights": "The column of weights; a weight of 0 drops its row.",
     "offset": "The column of offsets; only log-binomial uses them.",
     "strata": "The column of strata, for cox and conditional.",
-    "event": "The event indicator (1: event, 0: censored), for cox.",
-    "entry": "The entry time of each row, for cox.",
 }
 
 
@@ -54,17 +52,12 @@ formula_options = grouped(
     click.option("--reference", metavar="L", help="With --formula. The first class of multinomial."),
     click.option("--success", metavar="L", help="With --formula. The level of the response that counts as success."),
     click.option(
-        "--missing",
-        type=click.Choice(["drop", "raise"]),
-        help="With --formula. Omit rows with missing values, or refuse them.  [default: drop]",
-    ),
-    click.option(
         "--finite",
         is_flag=True,
         default=None,
         help="With --formula. Also fit Firth's estimate, which is finite (binomial and cox; extra firth).",
     ),
-    names=("formula", "family", *COLUMNS, "ties", "reference", "success", "missing", "finite"),
+    names=("formula", "family", *COLUMNS, "ties", "reference", "success", "finite"),
 )
 
 

@@ -38,7 +38,7 @@ HEADINGS = {
 }
 
 # The options of a formula that change the answer.
-OPTIONS = ("weights", "offset", "strata", "event", "entry", "fixed_effects")
+OPTIONS = ("weights", "offset", "strata", "fixed_effects")
 
 # The most names and rows listed, and the width of lines.
 MOST_NAMES, MOST_ROWS, WIDTH = 8, 12, 100

@@ -80,8 +80,9 @@ def cox(rng):
     stratum = np.zeros(n) if strata is None else strata
     exact = [[*map(oracle.Fraction, x)] for x in X.tolist()]
     rows = oracle.cox(exact, time.tolist(), event.tolist(), entered.tolist(), stratum.tolist(), ties == "exact")
-    options = {"family": "cox", "event": event, "entry": entry, "strata": strata, "ties": ties}
-    return (X, time), options, oracle.answer(rows, X.shape[1])
+    y = np.column_stack([time, event] if entry is None else [entry, time, event])
+    options = {"family": "cox", "strata": strata, "ties": ties}
+    return (X, y), options, oracle.answer(rows, X.shape[1])
 
 
 def conditional(rng):

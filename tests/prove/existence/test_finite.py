@@ -159,12 +159,14 @@ def test_a_summary_is_the_answer_and_a_table():
     assert FIRTH.summary().splitlines()[-1].split() == ["age", "finite"]
 
 
-@pytest.mark.parametrize("options", [{"entry": "start"}, {"strata": "site"}])
-def test_what_firthmodels_does_not_fit_is_not_advised(options):
+@pytest.mark.parametrize(
+    ("left", "options"), [("Surv(start, week, left)", {}), ("Surv(week, left)", {"strata": "site"})]
+)
+def test_what_firthmodels_does_not_fit_is_not_advised(left, options):
     table = pd.DataFrame({"week": [3, 5, 5, 8, 9], "left": [1, 1, 1, 0, 0], "treated": [0, 0, 0, 1, 1]})
     table = table.assign(start=0, site="a")
     assert "found.finite()" in str(existence("Surv(week, left) ~ treated", table))
-    found = existence("week ~ treated", table, family="cox", event="left", **options)
+    found = existence(f"{left} ~ treated", table, **options)
     assert "R's coxphf, which has entry times and strata" in " ".join(str(found).split())
     assert "found.finite()" not in str(found)
     with pytest.raises(ValueError, match="coxphf"):

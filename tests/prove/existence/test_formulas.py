@@ -52,7 +52,7 @@ ROLES = TABLE[["dose", "ill"]].assign(
         ("ill ~ .", {"weights": "w", "fixed_effects": ["site"]}, "dose well week start size"),
         ("ill ~ . | site", {}, "dose well week start w size"),
         ("ill ~ . - week", {"family": "log-binomial", "offset": "size"}, "dose well start w site"),
-        ("week ~ .", {"family": "cox", "event": "ill", "entry": "start", "strata": "site"}, "dose well w size"),
+        ("Surv(start, week, ill) ~ .", {"strata": "site"}, "dose well w size"),
         ("I(week > 2) ~ .", {"weights": "w"}, "dose ill well start size site"),
         ("ill ~ . + exp(age)", {"weights": "w"}, "dose well week start size site"),
     ],
@@ -101,7 +101,7 @@ def test_nothing_that_a_certificate_says_is_evaluated(formula, tmp_path):
     assert not (tmp_path / "pwned").exists()
 
 
-@pytest.mark.parametrize("option", ["weights", "offset", "strata", "event", "entry", "fixed_effects", "more"])
+@pytest.mark.parametrize("option", ["weights", "offset", "strata", "fixed_effects", "more"])
 def test_options_in_a_certificate_only_name_columns(option, tmp_path):
     content = json.loads(existence("ill ~ dose", TABLE).to_json())
     for value in (attack(tmp_path / "pwned"), [attack(tmp_path / "pwned")], {"a": 1}, 7, None):
@@ -185,7 +185,7 @@ QUESTIONS = {
     "factors and weights": ("ill ~ dose + C(site)", {"weights": "w"}),
     "fixed effects": ("well ~ dose | site", {"family": "ppml"}),
     "fixed effects by name": ("well ~ . - week", {"family": "ppml", "fixed_effects": ["site"]}),
-    "survival": ("week ~ dose", {"family": "cox", "event": "ill", "entry": "start", "strata": "site", "ties": "exact"}),
+    "survival": ("Surv(start, week, ill) ~ dose", {"strata": "site", "ties": "exact"}),
     "classes": ("site ~ dose*w", {"family": "multinomial", "reference": "b", "fit_intercept": False}),
     "log link": ("cbind(ill, well) ~ dose", {"family": "log-binomial", "offset": "size"}),
     "order": ("well ~ dose", {"family": "ordinal"}),

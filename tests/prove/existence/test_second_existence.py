@@ -15,7 +15,8 @@ from tests.second_checker import Refused, check
 WORDS = ["exists", "infinite", "no start", "undecided", "+inf", "-inf", "sign undetermined", "not identified", "finite"]
 SIX = [[1.0, 30.0], [1.0, 40.0], [1.0, 50.0], [1.0, 60.0], [0.0, 30.0], [0.0, 40.0]]
 ILL = [1, 0, 1, 0, 0, 0]
-SURVIVAL = {"family": "cox", "event": [1, 1, 1, 0, 1, 0], "strata": [0, 0, 0, 0, 1, 1], "ties": "exact"}
+TIMES = [[0, 1, 1], [0, 2, 1], [0, 2, 1], [1, 3, 0], [2, 4, 1], [0, 4, 0]]  # entry, time, event
+SURVIVAL = {"family": "cox", "strata": [0, 0, 0, 0, 1, 1], "ties": "exact"}
 CASES = {
     "binomial": ((SIX, ILL), {}),
     "collinear": (([[a, b, a] for a, b in SIX], ILL), {"weights": [1, 1, 2, 1, 1, 0.5]}),
@@ -25,9 +26,9 @@ CASES = {
     "poisson": ((SIX, [3, 1, 2, 1, 0, 0]), {"family": "poisson"}),
     "multinomial": ((SIX, list("abcabc")), {"family": "multinomial", "reference": "b"}),
     "ordinal": ((SIX, [2, 1, 2, 1, 0, 0]), {"family": "ordinal"}),
-    "cox": ((SIX, [1, 2, 2, 3, 4, 4]), {**SURVIVAL, "ties": None}),
-    "exact ties": ((SIX, [1, 2, 2, 3, 4, 4]), SURVIVAL),
-    "late entry": ((SIX, [1, 2, 2, 3, 4, 4]), {**SURVIVAL, "entry": [0, 0, 0, 1, 2, 0]}),
+    "cox": ((SIX, [row[1:] for row in TIMES]), {**SURVIVAL, "ties": None}),
+    "exact ties": ((SIX, [row[1:] for row in TIMES]), SURVIVAL),
+    "late entry": ((SIX, TIMES), SURVIVAL),
     "conditional": ((SIX, ILL), {"family": "conditional", "strata": list("aabbaa")}),
     "fixed effects": ((SIX, [3, 1, 2, 1, 0, 0]), {"family": "ppml", "fixed_effects": {"firm": list("aabbcc")}}),
 }

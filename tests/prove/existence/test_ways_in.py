@@ -2,7 +2,6 @@
 
 import sys
 import warnings
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -73,16 +72,10 @@ def test_arrays_of_all_kinds_have_one_answer():
             {"family": "log-binomial", "offset": TABLE["log_size"]},
         ),
         (
-            "week ~ dose",
-            {"family": "cox", "event": "seen", "entry": "start", "strata": "site", "ties": "exact"},
-            (TABLE[["dose"]], TABLE["week"]),
-            {
-                "family": "cox",
-                "event": TABLE["seen"],
-                "entry": TABLE["start"],
-                "strata": TABLE["site"],
-                "ties": "exact",
-            },
+            "Surv(start, week, seen) ~ dose",
+            {"strata": "site", "ties": "exact"},
+            (TABLE[["dose"]], TABLE[["start", "week", "seen"]]),
+            {"family": "cox", "strata": TABLE["site"], "ties": "exact"},
         ),
         (
             "ill ~ dose",
@@ -148,14 +141,16 @@ MODELS = {
     "OrderedModel": (OrderedModel(COUNTS, X, distr="probit"), {"family": "ordinal"}),
     "PHReg": (
         sm.PHReg(TABLE["week"], X, status=TABLE["seen"], entry=TABLE["start"], ties="efron"),
-        {"family": "cox", "event": TABLE["seen"], "entry": TABLE["start"]},
+        {"family": "cox"},
     ),
     "ConditionalLogit": (
         ConditionalLogit(ILL.to_numpy(), X.to_numpy(), groups=np.array([0, 0, 0, 1, 1, 1])),
         {"family": "conditional", "strata": [0, 0, 0, 1, 1, 1]},
     ),
 }
-RESPONSES = dict.fromkeys(("Poisson", "GLM, Poisson", "MNLogit", "OrderedModel"), COUNTS) | {"PHReg": TABLE["week"]}
+RESPONSES = dict.fromkeys(("Poisson", "GLM, Poisson", "MNLogit", "OrderedModel"), COUNTS) | {
+    "PHReg": TABLE[["start", "week", "seen"]]
+}
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -202,43 +197,6 @@ def test_least_squares_are_refused_unless_a_family_is_asked_for():
         existence(sm.GLM(COUNTS + 1, C, family=sm.families.Gamma(sm.families.links.Log())))
 
 
-def test_a_panel_of_linearmodels_by_what_it_has():
-    ids = np.repeat([0, 1, 2], 2)[:, None]
-    data = SimpleNamespace(values2d=X.to_numpy(), vars=["dose", "age"], entity_ids=ids, time_ids=np.tile([0, 1], 3))
-    counts = SimpleNamespace(values2d=COUNTS.to_numpy()[:, None], vars=["sick"])
-    panel = SimpleNamespace(dependent=counts, exog=data, entity_effects=True, time_effects=False)
-    found = existence(panel, family="ppml")
-    assert answer(found) == answer(existence(X, COUNTS, family="ppml", fixed_effects={"entity": ids.ravel()}))
-    with pytest.raises(ValueError, match="least squares"):
-        existence(panel)
-
-
-def test_a_real_panel_of_linearmodels():
-    panel = pytest.importorskip("linearmodels.panel")
-    index = pd.MultiIndex.from_product([range(3), range(2)])
-    model = panel.PanelOLS(COUNTS.set_axis(index), X[["age"]].set_axis(index), entity_effects=True)
-    found = existence(model, family="ppml")
-    known = existence(X[["age"]], COUNTS, family="ppml", fixed_effects={"entity": np.repeat([0, 1, 2], 2)})
-    assert answer(found) == answer(known)
-
-
-def test_a_fitter_of_lifelines_by_what_it_has():
-    fitter = SimpleNamespace(duration_col="week", event_col="seen", entry_col=None, weights_col=None, strata=["site"])
-    few = TABLE[["dose", "week", "seen", "site"]]
-    options = {"family": "cox", "event": TABLE["seen"], "strata": TABLE["site"]}
-    assert answer(existence(fitter, few)) == answer(existence(TABLE[["dose"]], TABLE["week"], **options))
-    with pytest.raises(ValueError, match="do not keep their table"):
-        existence(fitter)
-
-
-def test_a_real_fitter_of_lifelines():
-    lifelines = pytest.importorskip("lifelines")
-    few = TABLE[["age", "week", "seen"]]
-    fitter = lifelines.CoxPHFitter(penalizer=0.1).fit(few, "week", "seen")
-    known = existence(TABLE[["age"]], TABLE["week"], family="cox", event=TABLE["seen"])
-    assert answer(existence(fitter, few)) == answer(known)
-
-
 # -- what is refused --------------------------------------------------------------------------------------------------
 
 
@@ -254,24 +212,18 @@ def test_a_real_fitter_of_lifelines():
         ((X, [-1.0, 0, 1, 0, 1, 2]), {"family": "poisson"}, "y is -1.0 in row 0; counts are not negative"),
         ((X, [0.5, 0, np.inf, 0, 1, 2]), {"family": "poisson"}, "finite"),
         ((X.assign(age=[30, 40, np.inf, 40, 50, 60]), ILL), {}, "row 2, column 1"),
-        (
-            (X.assign(age=[30, 40, np.nan, 40, 50, 60]), ILL),
-            {"missing": "raise"},
-            "X has missing values, the first in row 2",
-        ),
         ((X.assign(age=np.nan), ILL), {}, "each of the 6 rows has a missing value"),
-        ((X, ILL), {"missing": "omit"}, "missing='omit' must be one of drop, raise"),
         ((X, TABLE["ill"]), {"success": "maybe"}, "success='maybe' is not among the classes no, yes"),
         ((X, TABLE[["sick", "well"]].to_numpy()), {"success": 1}, "success= chooses between two labels"),
         ((X, COUNTS), {"family": "poisson", "success": 1}, "no meaning for the family 'poisson'"),
         (("Surv(week) ~ dose", TABLE), {}, "must be Surv"),
-        (("Surv(week, seen) ~ dose", TABLE), {"event": "seen"}, "leave out family=, event= and entry="),
         (("Surv(week, seen) ~ dose", TABLE), {"family": "poisson"}, "leave out family="),
         ((X, ILL), {"strata": TABLE["site"]}, "no meaning for the family 'binomial'"),
         ((X, ILL), {"family": "conditional"}, "strata="),
         ((X, TABLE["week"]), {"family": "cox", "ties": "guess"}, "efron, breslow, exact"),
-        ((X, TABLE["week"]), {"family": "cox", "event": [0, 1, 2, 0, 1, 1]}, "other than 0 and 1"),
-        ((X, TABLE["week"]), {"family": "cox", "entry": TABLE["week"]}, "row 0 enters at 1.0 and leaves at 1.0"),
+        ((X, TABLE[["week", "sick"]]), {"family": "cox"}, "other than 0 and 1"),
+        ((X, TABLE[["week", "week", "seen"]]), {"family": "cox"}, "row 0 enters at 1.0 and leaves at 1.0"),
+        ((X, TABLE[["week"] * 4]), {"family": "cox"}, r"6 times, or the columns \(time, event\)"),
         ((X, COUNTS), {"family": "multinomial", "reference": 7}, "not among the classes 0, 1, 2"),
         ((X, [1] * 6), {"family": "ordinal"}, "at least two are required"),
         ((X, [[1, -1]] * 6), {}, "two columns of counts"),
@@ -284,7 +236,6 @@ def test_a_real_fitter_of_lifelines():
         (("ill ~ dose | town", TABLE), {}, "no column 'town'"),
         (("ill ~ dose | site", TABLE), {"fixed_effects": "site"}, "not in both"),
         (("ill ~ dose",), {}, "needs a table"),
-        (("ill ~ age", TABLE.assign(age=[30, None, 1, 2, 3, 4])), {"missing": "raise"}, "'age' has missing values"),
         ((sm.Logit(ILL, C), TABLE), {}, "has its own data"),
     ],
 )
@@ -361,47 +312,18 @@ def test_the_level_that_counts_as_success_can_be_chosen_and_is_printed():
     assert existence(X, ILL, success=1).sha256 == existence(X, ILL).sha256
 
 
-@pytest.mark.parametrize(
-    ("left", "options"),
-    [("Surv(week, seen)", {"event": "seen"}), ("Surv(start, week, seen)", {"event": "seen", "entry": "start"})],
-)
-def test_surv_is_a_response(left, options):
-    found, known = (
-        existence(f"{left} ~ dose + age", TABLE),
-        existence("week ~ dose + age", TABLE, family="cox", **options),
-    )
+@pytest.mark.parametrize("columns", [("week", "seen"), ("start", "week", "seen")])
+def test_surv_is_a_response(columns):
+    left = f"Surv({', '.join(columns)})"
+    found, known = existence(f"{left} ~ dose + age", TABLE), existence(X, TABLE[[*columns]], family="cox")
     assert answer(found) == answer(known)
     assert existence(f"{left} ~ .", TABLE.drop(columns=["ill", "site"])).coefficients[:2] == ("dose", "age")
     Existence.from_json(found.to_json()).check(TABLE)
 
 
-# -- pyfixest ---------------------------------------------------------------------------------------------------------
-
-
-def test_models_of_pyfixest_say_what_their_formulas_say():
-    pyfixest = pytest.importorskip("pyfixest")
-    table = HOLES.assign(ill=ILL, sick=[1, 0, 1, 2, 2, 1], weight=[1.0, 2, 1, 1, 2, 1])
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        logit = pyfixest.feglm("ill ~ dose + age", table, family="logit")
-        poisson = pyfixest.fepois("sick ~ dose + age | site", table, weights="weight", separation_check=[])
-        dropped = pyfixest.fepois("sick ~ age | dose", table.assign(sick=[0, 0, 1, 2, 2, 1]))
-        linear = pyfixest.feols("sick ~ age", table)
-        levels = pyfixest.fepois("sick ~ i(site)", table, separation_check=[])
-    known = existence("ill ~ dose + age", table)
-    assert answer(existence(logit)) == answer(existence(logit, table)) == answer(known)
-    assert existence(logit).omitted == known.omitted == (2,)
-    existence(logit).check(logit)
-    weighted = existence("sick ~ dose + age | site", table, family="poisson", weights="weight")
-    assert answer(existence(poisson)) == answer(existence(poisson, table)) == answer(weighted)
-    with pytest.raises(ValueError, match="rows as separated, and does not keep them"):
-        existence(dropped)
-    full = table.assign(sick=[0, 0, 1, 2, 2, 1])
-    assert answer(existence(dropped, full)) == answer(existence("sick ~ age | dose", full, family="poisson"))
-    with pytest.raises(ValueError, match="least squares"):
-        existence(linear)
-    with pytest.raises(ValueError, match=r"i\(a\) and i\(a, b\) are not supported; fit with C\(a\)"):
-        existence(levels)
+def test_times_alone_are_events():
+    known = existence("Surv(week, all) ~ dose", TABLE.assign(all=1))
+    assert answer(existence("week ~ dose", TABLE, family="cox")) == answer(known)
 
 
 def test_without_formulaic_formulas_say_what_to_install(monkeypatch):

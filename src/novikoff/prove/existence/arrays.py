@@ -2,26 +2,25 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from novikoff.data.labels import checked_labels
+from novikoff.data.missing import is_missing
 from novikoff.prove.exact.given_numbers import exact_floats, exact_matrix
 from novikoff.prove.existence.families import check_different, names_of
 from novikoff.prove.existence.likelihood import (
+    COLUMNS,
     NUMBERS,
     TIES,
     Effect,
     Floats,
     Likelihood,
     ModelOptions,
-    Origin,
-    RowNames,
+    given_positions,
 )
-from novikoff.prove.existence.missing import omitted_in_all, without_missing
 from novikoff.say.estimates import TWO_OUTCOMES
 
 # Other common names of families.
@@ -57,15 +56,31 @@ def family_named(family: str | None) -> str:
     return name
 
 
-def from_arrays(X: Any, y: Any, options: ModelOptions, origin: Origin | None = None) -> Likelihood:
+def from_arrays(
+    X: Any,
+    y: Any,
+    options: ModelOptions,
+    *,
+    names: Sequence[str] | None = None,
+    formula: Mapping[str, Any] | None = None,
+    row_labels: Any = None,
+    omitted: tuple[int, ...] = (),
+) -> Likelihood:
     """Return the likelihood of a family on a design X and a response y; see `existence`. Incomplete rows are omitted.
 
-    If the origin has no labels, rows are labelled by the index of their frame.
+    The design may come from a formula, with `names` of columns, and without the rows `omitted` before. Without
+    `row_labels`, rows are labelled by the index of their frame.
     """
     family = family_named(options.get("family"))
     _check_options(family, options)
-    X, y, options, origin = _complete(X, y, options, origin or Origin())
-    design, columns = _design(X, origin.names)
+    if options.get("fixed_effects") is not None:
+        options = ModelOptions(**{**options, "fixed_effects": named_effects(options["fixed_effects"])})
+    labels = next((found for found in (row_labels, row_labels_of(X), row_labels_of(y)) if found is not None), None)
+    n_rows = (getattr(X, "shape", None) or (len(X),))[0]
+    labels = None if labels is None or len(labels) != n_rows else labels
+    (X, y, labels), options, rows = without_missing([X, y, labels], [X, y], options, n_rows)
+    omitted = omitted_in_all(omitted, rows, n_rows)
+    design, columns = _design(X, names)
     n, fixed_effects = design.shape[0], options.get("fixed_effects")
     effects: tuple[Effect, ...] = ()
     if options.get("fit_intercept", True) and family in WITH_INTERCEPT and fixed_effects is None:
@@ -80,27 +95,11 @@ def from_arrays(X: Any, y: Any, options: ModelOptions, origin: Origin | None = N
     numbers |= response
     if family == "log-binomial":
         numbers["offset"] = np.zeros(n) if offset is None else offset
-    if family == "cox":
-        numbers |= _survival(numbers["time"], options.get("event"), options.get("entry"))
     if family in ("cox", "conditional") and options.get("strata") is not None:
         numbers["stratum"] = _codes(options["strata"], "strata", n)[0].astype(np.float64)
     check_different(names_of(family, columns, classes))
-    return Likelihood(
-        family, design, columns, numbers, classes, (options.get("ties") or "efron") if family == "cox" else None,
-        effects, origin.formula, origin.omitted, RowNames.of(n, origin.row_labels, origin.omitted), offset,
-    )  # fmt: skip
-
-
-def _complete(X: Any, y: Any, options: ModelOptions, origin: Origin) -> tuple[Any, Any, ModelOptions, Origin]:
-    """Return the input without incomplete rows, whose positions are added to those omitted before."""
-    shape = getattr(X, "shape", None) or (len(X),)
-    labels = [origin.row_labels, row_labels_of(X), row_labels_of(y)]
-    given = {"X": X, "y": y, "labels": next((found for found in labels if found is not None), None)}
-    if options.get("fixed_effects") is not None:
-        options = ModelOptions(**{**options, "fixed_effects": named_effects(options["fixed_effects"])})
-    left, options, rows = without_missing(given, {"X": X, "y": y}, options, shape[0])
-    omitted = omitted_in_all(origin.omitted, rows, shape[0])
-    return left["X"], left["y"], options, replace(origin, row_labels=left["labels"], omitted=omitted)
+    ties = (options.get("ties") or "efron") if family == "cox" else None
+    return Likelihood(family, design, columns, numbers, classes, ties, effects, formula, omitted, labels, offset)
 
 
 def row_labels_of(table: Any) -> Any:
@@ -109,8 +108,7 @@ def row_labels_of(table: Any) -> Any:
 
 
 # The families that support options not common to all.
-MEANT_FOR = {"strata": ("cox", "conditional"), "event": ("cox",), "entry": ("cox",), "reference": ("multinomial",)}
-MEANT_FOR["success"] = TWO_OUTCOMES
+MEANT_FOR = {"strata": ("cox", "conditional"), "reference": ("multinomial",), "success": TWO_OUTCOMES}
 
 
 def _check_options(family: str, options: ModelOptions) -> None:
@@ -217,9 +215,9 @@ def _response(
     if family == "conditional":
         case, classes = _two_outcomes(y, n, options.get("success"))
         return {"case": case}, classes
-    numbers = _one_a_row(y, "y", n)
     if family == "cox":
-        return {"time": numbers}, None
+        return _survival(y, n), None
+    numbers = _one_a_row(y, "y", n)
     if (numbers < 0).any():
         row = int(np.flatnonzero(numbers < 0)[0])
         raise ValueError(f"y is {numbers[row]} in row {row}; counts are not negative")
@@ -294,18 +292,24 @@ def _with_reference(
     return np.argsort(order)[codes], tuple(classes[place] for place in order)
 
 
-def _survival(time: Floats, event: Any, entry: Any) -> dict[str, Floats]:
-    n = len(time)
-    happened = np.ones(n) if event is None else _one_a_row(event, "event", n)
-    if not np.isin(happened, (0.0, 1.0)).all():
+def _survival(y: Any, n: int) -> dict[str, Floats]:
+    """Return the numbers of times; or of columns (time, event) or (entry, time, event)."""
+    table = exact_floats(np.asarray(y) if hasattr(y, "iloc") else y, "y")
+    table = table[:, None] if table.ndim == 1 else table
+    if table.ndim != 2 or len(table) != n or table.shape[1] not in (1, 2, 3):
+        raise ValueError(
+            f"y has shape {np.shape(y)}; for {n} rows cox needs {n} times, or the columns (time, event) or (entry, "
+            "time, event)"
+        )
+    names = ("time", "event") if table.shape[1] < 3 else ("entry", "time", "event")
+    found = dict(zip(names, table.T, strict=False))
+    time, event = found["time"], found.get("event", np.ones(n))
+    if not np.isin(event, (0.0, 1.0)).all():
         raise ValueError("event has values other than 0 and 1: 1 where the event was seen, 0 where it was censored")
-    found = {"event": happened}
-    if entry is not None:
-        found["entry"] = _one_a_row(entry, "entry", n)
-        late = np.flatnonzero(found["entry"] >= time)
-        if len(late):
-            raise ValueError(f"row {late[0]} enters at {found['entry'][late[0]]} and leaves at {time[late[0]]}")
-    return found
+    late = np.flatnonzero(found["entry"] >= time) if "entry" in found else []
+    if len(late):
+        raise ValueError(f"row {late[0]} enters at {found['entry'][late[0]]} and leaves at {time[late[0]]}")
+    return {**found, "event": event}
 
 
 # -- numbers of rows --------------------------------------------------------------------------------------------------
@@ -347,3 +351,65 @@ def plain_label(value: Any) -> Any:
     if isinstance(plain, float) and math.isfinite(plain) and plain.is_integer():
         return int(plain)
     return plain if isinstance(plain, str | bool | int | float) else str(plain)
+
+
+# -- missing values ---------------------------------------------------------------------------------------------------
+
+
+def without_missing(
+    given: Sequence[Any], watched: Sequence[Any], options: ModelOptions, n_rows: int
+) -> tuple[list[Any], ModelOptions, tuple[int, ...]]:
+    """Return the data, each with a value for each of `n_rows`, and the options, without the rows in which a watched
+    value or an option is missing, as R does; and the positions of these rows. None, NaN, NaT and NA are missing."""
+    effects: Mapping[str, Any] = options.get("fixed_effects") or {}
+    roles = {name: options.get(name) for name in COLUMNS}
+    masks = map(_is_missing, [*watched, *roles.values(), *effects.values()])
+    is_incomplete = np.zeros(n_rows, dtype=bool)
+    for mask in masks:
+        if mask.shape == (n_rows,):  # a wrong length is refused elsewhere
+            is_incomplete |= mask
+    if not is_incomplete.any():
+        return list(given), options, ()
+    if is_incomplete.all():
+        raise ValueError(f"each of the {n_rows:,} rows has a missing value; leave out the column that has none")
+    kept = np.flatnonzero(~is_incomplete)
+    changed: Any = {**options, **{name: _in_rows(values, kept) for name, values in roles.items()}}
+    changed["fixed_effects"] = {name: _in_rows(values, kept) for name, values in effects.items()} or None
+    return [_in_rows(values, kept) for values in given], changed, tuple(np.flatnonzero(is_incomplete).tolist())
+
+
+def omitted_in_all(before: tuple[int, ...], rows: tuple[int, ...], n_rows: int) -> tuple[int, ...]:
+    """Return the rows omitted before, and those omitted now of the `n_rows` left, by their positions among all.
+
+    >>> omitted_in_all((1,), (0, 2), 3)
+    (0, 1, 3)
+    """
+    return tuple(sorted((*before, *given_positions(rows, n_rows, before))))
+
+
+def _in_rows(values: Any, rows: NDArray[np.int64]) -> Any:
+    if values is None:
+        return None
+    if isinstance(values, list | tuple):
+        return [values[row] for row in rows.tolist()]
+    values = values.tocsr() if hasattr(values, "tocsr") else values
+    return values.iloc[rows] if hasattr(values, "iloc") else values[rows]
+
+
+def _is_missing(values: Any) -> NDArray[np.bool_]:
+    """Which rows have a missing value; empty for values that have no rows."""
+    if values is None:
+        return np.zeros(0, dtype=bool)
+    if hasattr(values, "tocsr"):
+        rows = values.tocsr()
+        bad = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))[rows.data != rows.data]
+        return np.isin(np.arange(rows.shape[0]), bad)
+    if hasattr(values, "isna"):
+        mask = np.asarray(values.isna())
+    else:
+        try:  # NumPy would convert missing values in a list of strings to strings
+            array = np.asarray(values) if hasattr(values, "dtype") else np.asarray(values, dtype=object)
+        except ValueError:  # a ragged list
+            return np.zeros(0, dtype=bool)
+        mask = np.frompyfunc(is_missing, 1, 1)(array).astype(bool) if array.dtype == object else array != array
+    return np.asarray(mask.any(axis=tuple(range(1, mask.ndim)))) if mask.ndim else np.zeros(0, dtype=bool)

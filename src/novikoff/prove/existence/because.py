@@ -16,7 +16,7 @@ from novikoff.engine.clock import UNLIMITED, Clock
 from novikoff.prove.exact.algebra import as_whole
 from novikoff.prove.exact.document import CertificateError, claim
 from novikoff.prove.existence.families import Cone, coefficients_of, cone_of
-from novikoff.prove.existence.likelihood import Likelihood, ModelOptions
+from novikoff.prove.existence.likelihood import Likelihood, ModelOptions, given_positions
 from novikoff.prove.existence.rows import NullSpace, Sparse
 from novikoff.say import estimates as say
 
@@ -81,8 +81,8 @@ def irreducible(likelihood: Likelihood, direction: list[int] | tuple[int, ...]) 
     owners = np.unique(cone.owner[signs > 0]).tolist()
     return Irreducible(
         tuple(names[j] for j in J),
-        likelihood.rows.labels_of(owners),
-        likelihood.rows.positions_of(owners),
+        likelihood.labels_of(owners),
+        given_positions(owners, likelihood.n_rows, likelihood.omitted),
         tuple(as_whole([Fraction(direction[j]) for j in J])),
         likelihood.sha256,
     )

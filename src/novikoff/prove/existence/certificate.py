@@ -23,7 +23,7 @@ from novikoff.prove.existence.conclude import (
 )
 from novikoff.prove.existence.families import check_different, coefficients_of, names_of
 from novikoff.prove.existence.finite import FiniteEstimate, firth, frame
-from novikoff.prove.existence.likelihood import COLUMNS, NUMBERS, TIES, Likelihood, RowNames
+from novikoff.prove.existence.likelihood import COLUMNS, NUMBERS, TIES, Likelihood, given_positions
 from novikoff.say import estimates as say
 from novikoff.say.estimates import UNIDENTIFIED
 
@@ -78,17 +78,14 @@ class Existence:
 
         A certificate from a file has no labels, and so positions here.
         """
-        return None if self.separated is None else self.rows.labels_of(self.separated)
+        if self.separated is None or self.likelihood is None:
+            return self.separated_positions
+        return self.likelihood.labels_of(self.separated)
 
     @property
     def separated_positions(self) -> tuple[int, ...] | None:
         """The separated rows by their positions, counted from 0, in the data as given, before any rows were dropped."""
-        return None if self.separated is None else self.rows.positions_of(self.separated)
-
-    @property
-    def rows(self) -> RowNames:
-        """The labels and positions of rows in the original data; a file has positions only."""
-        return RowNames.of(self.n_rows, None, self.omitted) if self.likelihood is None else self.likelihood.rows
+        return None if self.separated is None else given_positions(self.separated, self.n_rows, self.omitted)
 
     @property
     def omitted(self) -> tuple[int, ...]:

@@ -31,9 +31,9 @@ from novikoff.prove.existence.arrays import (
     named_effects,
     plain_label,
     row_labels_of,
+    without_missing,
 )
-from novikoff.prove.existence.likelihood import COLUMNS, Likelihood, ModelOptions, Origin
-from novikoff.prove.existence.missing import omitted_in_all, without_missing
+from novikoff.prove.existence.likelihood import COLUMNS, Likelihood, ModelOptions
 
 NAME = r"`[^`]+`|[^\W\d][\w.]*"
 _TOKEN = re.compile(rf"\s*(?:(?P<factor>C\(\s*(?:{NAME})\s*\))|(?P<name>{NAME})|(?P<mark>[.01](?![\w.])|[-+:*]))")
@@ -91,22 +91,15 @@ def response_columns(left: str) -> list[str] | None:
     >>> response_columns("cbind(ill, well)"), response_columns("ill + well"), response_columns("I(age > 35)")
     (['ill', 'well'], ['ill', 'well'], None)
     """
-    inside = re.fullmatch(r"(?:cbind|Surv)\((.*)\)", left, re.DOTALL)
-    return listed_names(left) if inside is None else listed_names(inside[1], ",")
-
-
-def survival_columns(left: str) -> dict[str, str]:
-    """Return the columns of `Surv(time, event)` or `Surv(entry, time, event)` by role; empty for other responses.
-
-    >>> survival_columns("Surv(week, arrest)"), survival_columns("week")
-    ({'time': 'week', 'event': 'arrest'}, {})
-    """
-    if re.fullmatch(r"Surv\s*\(.*\)", left, re.DOTALL) is None:
-        return {}
-    columns = response_columns(re.sub(r"^Surv\s*", "Surv", left)) or []
-    if len(columns) not in (2, 3):
+    inside = re.fullmatch(r"(?:cbind|Surv)\s*\((.*)\)", left, re.DOTALL)
+    columns = listed_names(left) if inside is None else listed_names(inside[1], ",")
+    if is_survival(left) and (columns is None or len(columns) not in (2, 3)):
         raise ValueError(f"the response {left!r:.200} must be Surv(time, event) or Surv(entry, time, event) of columns")
-    return dict(zip(("entry", "time", "event")[3 - len(columns) :], columns, strict=True))
+    return columns
+
+
+def is_survival(left: str) -> bool:
+    return re.fullmatch(r"Surv\s*\(.*\)", left, re.DOTALL) is not None
 
 
 def terms_of(right: str, names: Collection[str], free: Sequence[str]) -> list[Term] | None:
@@ -163,12 +156,10 @@ def quoted(name: str) -> str:
     return name if re.fullmatch(r"[^\W\d][\w.]*", name) else f"`{name}`"
 
 
-def from_formula(
-    text: str, table: Any, options: ModelOptions, *, is_from_file: bool = False, omitted: tuple[int, ...] = ()
-) -> Likelihood:
+def from_formula(text: str, table: Any, options: ModelOptions, *, is_from_file: bool = False) -> Likelihood:
     """Return the likelihood that a formula describes on a table; evaluate nothing if the formula is from a file.
 
-    Rows with a missing value in a column that is used are omitted, besides those omitted before.
+    Rows with a missing value in a column that is used are omitted.
     """
     frame, names = frame_of(table)
     parts, given, remembered = _asked(text, options)
@@ -187,13 +178,12 @@ def from_formula(
         by_name = {name: _column(frame, name, names) for name in wanted} if _are_names(wanted) else wanted
         given["fixed_effects"] = named_effects(by_name)
     given["fit_intercept"] = False
-    columns = {f"the column {name!r}": frame[name] for name in names if name in named.used(parts, names)}
-    whole = {"frame": frame, "labels": row_labels_of(table)}
-    left, asked, rows = without_missing(whole, columns, ModelOptions(**given), len(frame))  # type: ignore[typeddict-item]
-    complete = _settled(left["frame"]) if rows else frame
-    X, design, y = named.computed(parts, complete, bool(has_intercept))
-    omitted = omitted_in_all(omitted, rows, len(frame))
-    return from_arrays(X, y, asked, Origin(design, {"text": text, "options": remembered}, left["labels"], omitted))
+    used = [frame[name] for name in named.used(parts, names)]
+    asked = ModelOptions(**given)  # type: ignore[typeddict-item]
+    (frame, labels), asked, omitted = without_missing([frame, row_labels_of(table)], used, asked, len(frame))
+    X, design, y = named.computed(parts, _settled(frame) if omitted else frame, bool(has_intercept))
+    formula = {"text": text, "options": remembered}
+    return from_arrays(X, y, asked, names=design, formula=formula, row_labels=labels, omitted=omitted)
 
 
 def _are_names(effects: Sequence[Any]) -> bool:
@@ -207,25 +197,20 @@ def _asked(text: str, options: ModelOptions) -> tuple[FormulaParts, dict[str, An
     if given.get("fit_intercept") is True:
         del given["fit_intercept"]  # True is the default
     given |= {name: plain_label(given[name]) for name in ("reference", "success") if name in given}
-    survival = survival_columns(parts.left)
-    given["family"] = family_named(given.get("family") or ("cox" if survival else "binomial"))
+    given["family"] = family_named(given.get("family") or ("cox" if is_survival(parts.left) else "binomial"))
     effects = _effects(parts.effects) if parts.effects else []
     if effects and given.get("fixed_effects") is not None:
         raise ValueError("fixed effects stand after a bar in the formula, or in fixed_effects=, not in both")
-    if survival and (given["family"] != "cox" or "event" in given or "entry" in given):
-        raise ValueError(f"{parts.left} names times and events of a Cox model; leave out family=, event= and entry=")
+    if is_survival(parts.left) and given["family"] != "cox":
+        raise ValueError(f"{parts.left} names times and events of a Cox model; leave out family=")
     wanted = effects or given.pop("fixed_effects", None) or ()
     wanted = [wanted] if isinstance(wanted, str) else wanted
     remembered: dict[str, Any] = {
-        name: value
-        for name, value in given.items()
-        if name not in ("family", "missing") and isinstance(value, str | bool | int | float)
+        name: value for name, value in given.items() if name != "family" and isinstance(value, str | bool | int | float)
     }
     if wanted and not effects and _are_names(wanted):
         remembered["fixed_effects"] = list(wanted)
-    if survival:
-        parts = parts._replace(left=quoted(survival.pop("time")))
-    return parts, {**given, **survival, "fixed_effects": wanted}, remembered
+    return parts, {**given, "fixed_effects": wanted}, remembered
 
 
 def frame_of(table: Any) -> tuple[Any, list[str]]:
@@ -311,14 +296,6 @@ def used_columns(text: str, names: Sequence[str], options: Mapping[str, Any]) ->
     parts, given, _ = _asked(text, ModelOptions(**options))  # type: ignore[typeddict-item]
     roles = {*given["fixed_effects"], *(given[name] for name in COLUMNS if name in given)}
     return _NamedColumns.of(parts, names, roles).used(parts, names)
-
-
-def design_of(right: str, table: Any, taken: Collection[str], has_intercept: bool) -> tuple[Any, list[str]]:
-    """Return the design of a trusted right side as a sparse matrix, and its column names; a dot means the columns that
-    are not taken."""
-    frame, names = frame_of(table)
-    formula = _formulaic(right, [name for name in names if name not in taken], right)
-    return _design(_matrix(formula, frame, right), has_intercept)
 
 
 def _design(matrix: Any, has_intercept: bool) -> tuple[Any, list[str]]:

@@ -4,7 +4,7 @@ The fingerprint covers all of it, byte by byte as `docs/certificates.md` specifi
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypedDict
 
@@ -27,9 +27,8 @@ NUMBERS = {
     "conditional": ("weight", "case", "stratum"),
 }
 # Options of a formula that may name columns of the table.
-COLUMNS = ("weights", "offset", "strata", "event", "entry")
+COLUMNS = ("weights", "offset", "strata")
 TIES = ("efron", "breslow", "exact")
-MISSING = ("drop", "raise")
 
 
 class ModelOptions(TypedDict, total=False):
@@ -40,13 +39,10 @@ class ModelOptions(TypedDict, total=False):
     offset: Any
     fixed_effects: Any
     strata: Any
-    event: Any
-    entry: Any
     ties: str | None
     reference: Any
     success: Any
     fit_intercept: bool
-    missing: str
 
 
 @dataclass(frozen=True)
@@ -59,45 +55,13 @@ class Effect:
 
 
 @dataclass(frozen=True, eq=False)
-class Origin:
-    """Where a design comes from: names of its columns, the formula, labels of its rows, such as those of a frame's
-    index, and the positions of omitted rows. None where there are none."""
-
-    names: Sequence[str] | None = None
-    formula: Mapping[str, Any] | None = None
-    row_labels: Any = None
-    omitted: tuple[int, ...] = ()
-
-
-@dataclass(frozen=True, eq=False)
-class RowNames:
-    """The labels of a design's rows in the original data, such as those of a frame's index, and their positions there,
-    which differ from those in the design if some rows were omitted. None if unknown."""
-
-    labels: Any = None
-    positions: NDArray[np.int64] | None = None
-
-    @classmethod
-    def of(cls, n_rows: int, labels: Any, omitted: Sequence[int]) -> "RowNames":
-        """Return names for `n_rows` rows; labels of another number of rows are ignored."""
-        positions = np.delete(np.arange(n_rows + len(omitted)), list(omitted)) if omitted else None
-        return cls(None if labels is None or len(labels) != n_rows else labels, positions)
-
-    def positions_of(self, rows: Sequence[int]) -> tuple[int, ...]:
-        return tuple(rows) if self.positions is None else tuple(self.positions[list(rows)].tolist())
-
-    def labels_of(self, rows: Sequence[int]) -> tuple[Any, ...]:
-        """Return the labels of rows; their positions if there are no labels."""
-        return self.positions_of(rows) if self.labels is None else tuple(self.labels[list(rows)].tolist())
-
-
-@dataclass(frozen=True, eq=False)
 class Likelihood:
     """A family, a design in CSR floats with named columns, and the numbers of every row.
 
     `classes` are the labels of the response, if any, the reference or lowest first. Rows with weight 0 are ignored.
     `formula` is the one that the design was made from, if any; `omitted` are the positions of given rows that are not
-    in it. The names in `rows`, and an `offset` that does not affect the answer, are not part of the fingerprint.
+    in it. The `row_labels`, such as those of a frame's index, and an `offset` that does not affect the answer, are not
+    part of the fingerprint.
     """
 
     family: str
@@ -107,14 +71,20 @@ class Likelihood:
     classes: tuple[Any, ...] | None = None
     ties: str | None = None
     effects: tuple[Effect, ...] = ()
-    formula: Mapping[str, Any] | None = field(default=None)
+    formula: Mapping[str, Any] | None = None
     omitted: tuple[int, ...] = ()
-    rows: RowNames = field(default_factory=RowNames)
+    row_labels: Any = None
     offset: Floats | None = None
 
     @property
     def n_rows(self) -> int:
         return int(self.X.shape[0])
+
+    def labels_of(self, rows: Sequence[int]) -> tuple[Any, ...]:
+        """Return the labels of rows; their positions in the original data if there are no labels."""
+        if self.row_labels is None:
+            return given_positions(rows, self.n_rows, self.omitted)
+        return tuple(self.row_labels[list(rows)].tolist())
 
     @property
     def used(self) -> NDArray[np.int64]:
@@ -142,3 +112,13 @@ class Likelihood:
         fingerprint.add(self.X)
         parts = [np.ascontiguousarray(self.numbers[name] + 0.0, dtype="<f8") for name in self.about()["numbers"]]
         return fingerprint.with_labels([part.view("<u4") for part in parts])
+
+
+def given_positions(rows: Sequence[int], n_rows: int, omitted: Sequence[int]) -> tuple[int, ...]:
+    """Return the positions of rows of a design of `n_rows` in the data as given, before some rows were omitted.
+
+    >>> given_positions((0, 2), 3, omitted=(0, 2))
+    (1, 4)
+    """
+    left = np.delete(np.arange(n_rows + len(omitted)), list(omitted))
+    return tuple(left[list(rows)].tolist())

@@ -25,21 +25,27 @@ if TYPE_CHECKING:
 def regression(X: Any, y: Any, subject: Subject) -> Likelihood:
     """Return the likelihood of the data of a certificate, as given to it; raise ValueError if there is none."""
     why = why_none(subject.classes, subject.fit_intercept, subject.table, subject.kernel)
+    if why is None and y is None and subject.table is None and comes_once(X):
+        why = _ONCE
     if why is not None:
         raise ValueError(f"infinite estimates cannot be computed: {why}")
-    family = "binomial" if len(subject.classes) == 2 else "multinomial"
-    options = ModelOptions(family=family, fit_intercept=subject.fit_intercept, missing="raise")
-    if y is not None:
-        return from_arrays(X, y, options)
-    if subject.table is not None:
+    found = _likelihood(X, y, subject)
+    if found.omitted:
+        raise ValueError(f"infinite estimates cannot be computed: row {found.omitted[0]} has a missing value")
+    return found
+
+
+def _likelihood(X: Any, y: Any, subject: Subject) -> Likelihood:
+    options = ModelOptions(family="binomial" if len(subject.classes) == 2 else "multinomial")
+    if y is None and subject.table is not None:
         from novikoff.prove.existence.formulas import from_formula
 
-        del options["fit_intercept"]
         return from_formula(formula_of(subject.table), _frame(X, subject.table), options, is_from_file=True)
+    options["fit_intercept"] = subject.fit_intercept
+    if y is not None:
+        return from_arrays(X, y, options)
     from novikoff.prove.separable.in_blocks import exactly
 
-    if comes_once(X):
-        raise ValueError(f"infinite estimates cannot be computed: {_ONCE}")
     with exactly(X) as examples:
         rows, labels = examples.in_one_piece()
         return from_arrays(rows.copy(), labels.copy(), options)

@@ -35,8 +35,7 @@ def existence(
     """Whether the maximum likelihood estimate of a model exists, which coefficients are infinite, and why.
 
     Pass a design X and a response y; or a formula and a table, where options name columns; or a model of statsmodels,
-    fitted or not, of linearmodels (its data, with `family=`), of pyfixest (`fepois`, `feglm`), or a fitted one of
-    lifelines with its table. All options after `data` are keywords.
+    fitted or not. All options after `data` are keywords. Rows with missing values are omitted, and counted.
 
     Parameters
     ----------
@@ -45,7 +44,8 @@ def existence(
         `"trade ~ distance | origin + year"`. `"Surv(week, arrest) ~ age"` is a Cox model.
     data : array or data frame
         The response, or the table of the formula. For `binomial` zeros and ones, proportions, two labels, or a column
-        of successes and one of failures; for `cox` the times.
+        of successes and one of failures; for `cox` the times, or columns (time, event) or (entry, time, event), where
+        an event of 1 was observed, and 0 censored.
     signs : bool, optional
         Whether to compute the signs of infinite coefficients. By default, if that is quick.
     time_limit : float, optional
@@ -66,8 +66,6 @@ def existence(
         Labels for every row. Each level gets an indicator, in a sparse matrix; the intercept is then omitted.
     strata : array or column, optional
         For `cox` and `conditional`.
-    event, entry : array or column, optional
-        For `cox`: 1 where the event was observed, and the time of entry.
     ties : str, optional
         For `cox`: `efron` (the default), `breslow` or `exact`. The answer is the same for the first two.
     reference : label, optional
@@ -77,8 +75,6 @@ def existence(
         order, by default.
     fit_intercept : bool
         Whether to add an intercept, if the family has one.
-    missing : str
-        `drop` (the default) omits rows with missing values, and counts them; `raise` refuses them.
 
     Returns
     -------
