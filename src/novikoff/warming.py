@@ -156,6 +156,6 @@ def _solve_inequalities() -> None:
     from novikoff.prove.inequalities.search.solve import METHODS, solve_inequalities
 
     rows = np.array([[1.0, 1e-3], [-1.0, 1e-3]])
-    for method in (*METHODS, "dunagan-vempala"):
+    for method in METHODS:
         solve_inequalities(rows, method=method)
     walk(rows, np.ones(2), 0.1, 1)

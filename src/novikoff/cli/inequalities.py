@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from novikoff.cli.tables import NumberTable
 
 CODES = {"solved": 0, "no solution": 40, "margin ruled out": 41, "undecided": 42}
-METHODS = ("auto", "perceptron", "rescaled", "dunagan-vempala")
+METHODS = ("auto", "perceptron", "rescaled")
 
 
 @click.command()
@@ -23,7 +23,7 @@ METHODS = ("auto", "perceptron", "rescaled", "dunagan-vempala")
 @click.option(
     "--method", type=click.Choice(METHODS), default="auto", show_default=True, help="The method that searches for x."
 )
-@options.learning("min_margin", "random_state", random_state=0)
+@options.learning("min_margin")
 @options.out("Where to write the proof.")
 @options.force
 @options.time_limit("Give up as undecided after this many seconds.")

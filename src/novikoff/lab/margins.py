@@ -6,15 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from novikoff.engine.clock import Clock
 from novikoff.engine.rounding import at_least
 from novikoff.features.fold import fold_bias, unit_length
 from novikoff.lab.shapes import clipped, plane_shape
 from novikoff.lab.state import KNOWN, Floats, View, checked
 from novikoff.learn.linear.space import perceptron
 from novikoff.options import Choice, Whole
-from novikoff.prove.inequalities.search.perceptron import Phase, dunagan_vempala
-from novikoff.prove.inequalities.search.system import SearchLimits, System
+from novikoff.prove.inequalities.search.phases import Phase, dunagan_vempala
+from novikoff.prove.inequalities.search.system import System
 from novikoff.prove.separable.margin import Separator, radius
 from novikoff.prove.separable.search.certify import certify
 from novikoff.say.words import counted, radius_in_words, whole_at_most
@@ -124,14 +123,12 @@ def plain_as_json(rows: Floats) -> dict[str, Any]:
 
 def rescaled_as_json(rows: Floats) -> dict[str, Any]:
     """Return the phases of the rescaled perceptron, each with a slice through the middle of its solutions."""
-    seen: list[Phase] = []
-    limits, generator = SearchLimits(Clock(None)), np.random.default_rng(SEED)
-    found = dunagan_vempala(System.of(rows), limits, generator, patience=PATIENCE, watch=seen.append)
+    seen = list(dunagan_vempala(System(rows), np.random.default_rng(SEED), PATIENCE))
     window = View(0.0, 0.0, WINDOW * math.tan(math.asin(_widest(seen[-1].rows)[1])), WINDOW_ASPECT)
     phases = [_phase(phase, window, is_last=phase is seen[-1]) for phase in seen]
     made = sum(phase["mistakes"] for phase in phases)
     words = f"{counted(made, 'mistake')} in {counted(len(phases), 'phase')}, on rows of length 1"
-    solution = None if found.x is None else found.x.tolist()
+    solution = None if seen[-1].solution is None else seen[-1].solution.tolist()
     return {"phases": phases, "words": words, "solution": solution, "half": window.half}
 
 

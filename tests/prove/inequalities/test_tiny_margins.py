@@ -12,8 +12,10 @@ from scipy.special import logsumexp
 
 from novikoff.learn.linear.space import perceptron
 from novikoff.prove.inequalities.check import Outcome
-from novikoff.prove.inequalities.search.rescaled import Ellipsoid, growth_of_ellipsoid, smooth_steps
+from novikoff.prove.inequalities.search.phases import dunagan_vempala
+from novikoff.prove.inequalities.search.rescaled import Ellipsoid, smooth_steps
 from novikoff.prove.inequalities.search.solve import solve_inequalities
+from novikoff.prove.inequalities.search.system import System
 from tests.draws import draws
 from tests.exact_lp import margin_square
 from tests.prove.inequalities.systems import badly_scaled, exponential, needle, skewed, unit
@@ -105,11 +107,9 @@ def test_no_rescaling_loses_a_solution(seed, spread):
     solution = unit(generator.standard_normal((1, 5)))[0]
     A = unit(generator.standard_normal((30, 5)) * 10.0 ** -generator.uniform(0, spread, 5))
     A *= np.where(A @ solution >= 0, 1.0, -1.0)[:, None]
-    ellipsoid = Ellipsoid.ball(5)
+    ellipsoid = Ellipsoid.ball(A)
     for _ in range(8):
-        seen = ellipsoid.see(A)
-        weights = generator.dirichlet(np.full(30, 0.3))
-        ellipsoid = ellipsoid.grown(growth_of_ellipsoid(seen, weights))
+        ellipsoid = ellipsoid.squeezed(generator.dirichlet(np.full(30, 0.3)))
         inside = np.linalg.solve(ellipsoid.axes, solution)
         assert np.linalg.norm(inside) <= 1 + 1e-9
         assert ellipsoid.log_det == pytest.approx(-2 * np.linalg.slogdet(ellipsoid.axes)[1], abs=1e-9)
@@ -169,6 +169,19 @@ def test_a_tiny_violation_is_told_from_a_tiny_margin(seed):
     answer = solve_inequalities(broken)
     assert answer.outcome is Outcome.NO_SOLUTION
     answer.check(broken)
+
+
+@pytest.mark.parametrize("patience", [1.0, 16.0])
+def test_dunagan_and_vempala_stretch_until_a_phase_has_a_solution(patience):
+    A = needle(60, 6, 1e-3, seed=1)
+    runs = [list(dunagan_vempala(System(A), np.random.default_rng(seed), patience)) for seed in (5, 5, 6)]
+    for seen in runs:
+        assert [phase.solution is None for phase in seen[:-1]] == [True] * (len(seen) - 1)
+        assert (A @ seen[-1].solution > 0).all()
+        assert all(phase.mistakes.sum() == math.ceil(patience * 36) for phase in seen[:-1])
+        assert all(np.allclose(np.linalg.norm(phase.rows, axis=1), 1) for phase in seen)
+    first, again, other = (seen[-1].solution.tolist() for seen in runs)
+    assert first == again != other
 
 
 # -- the note's own margins, in mistakes ------------------------------------------------------------------------------

@@ -124,12 +124,9 @@ class Inequalities:
     def _what_next(self) -> str:
         if self.outcome is not Outcome.UNDECIDED or not self.stopped:
             return ""
-        advice = 'try method="auto"'
-        if self.method in ("perceptron", "dunagan-vempala"):
-            advice = 'for small margins use method="rescaled"'
-        if self.method == "cutting-planes" or "time" in self.stopped:
-            advice = "give it more time"
-        return f"It stopped because {self.stopped}; {advice}."
+        advice = {"perceptron": 'for small margins use method="rescaled"', "rescaled": 'try method="auto"'}
+        more = "give it more time" if "time" in self.stopped else advice.get(self.method, "give it more time")
+        return f"It stopped because {self.stopped}; {more}."
 
     def check(self, A: Any) -> None:
         """Prove every claim again from the rows; raises `CertificateError` naming the first that fails."""

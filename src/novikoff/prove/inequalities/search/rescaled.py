@@ -27,6 +27,7 @@ import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -80,68 +81,52 @@ STEPS = 2.0 ** np.arange(41)
 LAST_ATTEMPT = 10.0
 
 
-class Seen(NamedTuple):
-    """The rows in the coordinates of an ellipsoid, divided by their `lengths` there."""
-
-    rows: Floats
-    lengths: Floats
-
-
-class Growth(NamedTuple):
-    """The growth of log det R, and the new axes in the old coordinates."""
-
-    gain: float
-    axes: Floats
-
-
 @dataclass(frozen=True, eq=False)
 class Ellipsoid:
     """The set {axes v: ||v|| <= 1}, with R = (axes axes')^-1. It contains every solution of length at most 1.
 
-    Storing the axes instead of R halves the loss of digits: their condition is 1/rho where R's is 1/rho^2.
+    Storing the axes instead of R halves the loss of digits: their condition is 1/rho where R's is 1/rho^2. `rows` are
+    the unit rows in its coordinates, divided by their `lengths` there.
     """
 
+    unit: Floats
     axes: Floats
     log_det: float = 0.0
 
     @classmethod
-    def ball(cls, dimension: int) -> "Ellipsoid":
-        return cls(np.eye(dimension))
+    def ball(cls, unit_rows: Floats) -> "Ellipsoid":
+        return cls(unit_rows, np.eye(unit_rows.shape[1]))
 
-    def see(self, unit_rows: Floats) -> Seen:
-        rows = unit_rows @ self.axes
-        lengths = np.linalg.norm(rows, axis=1)
-        return Seen(rows / np.maximum(lengths, 1e-300)[:, None], lengths)
+    @cached_property
+    def lengths(self) -> Floats:
+        return np.asarray(np.linalg.norm(self.unit @ self.axes, axis=1))
 
-    def grown(self, growth: Growth) -> "Ellipsoid":
-        return Ellipsoid(self.axes @ growth.axes, self.log_det + growth.gain)
+    @cached_property
+    def rows(self) -> Floats:
+        return np.asarray(self.unit @ self.axes / np.maximum(self.lengths, 1e-300)[:, None])
 
-    def is_lost_to_rounding(self, seen: Seen) -> bool:
+    def squeezed(self, weights: Floats) -> "Ellipsoid":
+        """Return the smaller ellipsoid that a convex combination of the rows gives, with the best t."""
+        eps = float(np.linalg.norm(weights @ self.rows))
+        eigenvalues, vectors = np.linalg.eigh((self.rows.T * weights) @ self.rows)
+        spectrum = np.maximum(eigenvalues, 0.0)
+        gains = np.log1p(STEPS[:, None] * spectrum).sum(axis=1) - len(spectrum) * np.log1p(STEPS * eps)
+        best = int(np.argmax(gains))
+        axes = vectors * np.sqrt((1 + STEPS[best] * eps) / (1 + STEPS[best] * spectrum))
+        return Ellipsoid(self.unit, self.axes @ axes, self.log_det + float(gains[best]))
+
+    def is_lost_to_rounding(self) -> bool:
         """Whether some row is only rounding error in the coordinates of the ellipsoid."""
-        return bool(seen.lengths.min() < 64 * ROUNDING * np.linalg.norm(self.axes))
+        return bool(self.lengths.min() < 64 * ROUNDING * np.linalg.norm(self.axes))
 
     def margin_at_most(self) -> float:
         """The largest margin rho with log det R <= 2 m log(1 + 1/rho), which holds if a solution has it."""
         exponent = self.log_det / (2 * len(self.axes))
         return 1 / math.expm1(exponent) if exponent > 0 else math.inf
 
-
-def growth_of_ellipsoid(seen: Seen, weights: Floats) -> Growth:
-    """How a convex combination of the rows shrinks the ellipsoid, with the best t."""
-    m = seen.rows.shape[1]
-    eps = float(np.linalg.norm(weights @ seen.rows))
-    eigenvalues, vectors = np.linalg.eigh((seen.rows.T * weights) @ seen.rows)
-    spectrum = np.maximum(eigenvalues, 0.0)
-    gains = np.log1p(STEPS[:, None] * spectrum).sum(axis=1) - m * np.log1p(STEPS * eps)
-    best = int(np.argmax(gains))
-    t = STEPS[best]
-    return Growth(float(gains[best]), vectors * np.sqrt((1 + t * eps) / (1 + t * spectrum)))
-
-
-def combined_margin_at_most(seen: Seen, weights: Floats) -> float:
-    """A bound on the margin rho of a unit solution y: eps >= sum x_i <c_i, y> >= rho sum x_i / length_i."""
-    total = float((weights / seen.lengths).sum())
-    return float(np.linalg.norm(weights @ seen.rows)) / total
+    def combined_margin_at_most(self, weights: Floats) -> float:
+        """A bound on the margin rho of a unit solution y: eps >= sum x_i <c_i, y> >= rho sum x_i / length_i."""
+        return float(np.linalg.norm(weights @ self.rows)) / float((weights / self.lengths).sum())
 
 
 def rounding_of_a_margin(unit_rows: Floats) -> float:
@@ -154,29 +139,27 @@ def rescaled(system: System, limits: SearchLimits, last_attempt: float = LAST_AT
 
     At these limits an exact combination is tried once more, for `last_attempt` seconds.
     """
-    ellipsoid, bound = Ellipsoid.ball(system.dimension), math.inf
-    seen = ellipsoid.see(system.unit)
+    ellipsoid, bound = Ellipsoid.ball(system.unit), math.inf
     dual: Floats | None = None
     shortest = math.inf
     potential = [0.0]
     iterations = 0
     proofs = Proofs(system, limits, first=2)
     while True:
-        x, weights, grown, steps = _inner(seen, ellipsoid, limits, proofs, iterations)
+        x, weights, smaller, steps = _inner(ellipsoid, limits, proofs, iterations)
         iterations += steps
-        bound = min(bound, combined_margin_at_most(seen, weights))
-        weights = weights / seen.lengths
+        bound = min(bound, ellipsoid.combined_margin_at_most(weights))
+        weights = weights / ellipsoid.lengths
         length = float(np.linalg.norm(weights @ system.unit)) / float(weights.sum())
         if length < shortest:
             dual, shortest = weights, length
-        if grown is not None:
-            ellipsoid = ellipsoid.grown(grown)
-            seen = ellipsoid.see(system.unit)
+        if smaller is not None:
+            ellipsoid = smaller
             bound = min(bound, ellipsoid.margin_at_most())
             potential.append(ellipsoid.log_det)
         combination = proofs.attempt(len(potential), weights) if x is None else None
         stopped = limits.reached(bound)
-        if not stopped and (grown is None or bound < ROUNDING or ellipsoid.is_lost_to_rounding(seen)):
+        if not stopped and (smaller is None or bound < ROUNDING or ellipsoid.is_lost_to_rounding()):
             stopped = "the margin, if there is one, is too small for float64"
             if x is None and combination is None and last_attempt:
                 combination = system.cancelling(weights, limits.clock.within(last_attempt))
@@ -186,23 +169,23 @@ def rescaled(system: System, limits: SearchLimits, last_attempt: float = LAST_AT
 
 
 def _inner(
-    seen: Seen, ellipsoid: Ellipsoid, limits: SearchLimits, proofs: Proofs, before: int
-) -> tuple[Floats | None, Floats, Growth | None, int]:
+    ellipsoid: Ellipsoid, limits: SearchLimits, proofs: Proofs, before: int
+) -> tuple[Floats | None, Floats, Ellipsoid | None, int]:
     """Smooth steps until a solution or a rescaling that gains enough; returns it, the weights, and the number of steps.
 
     A rescaling is tried once eps is below 1/(2 m), and whenever it has become a fifth smaller. Below 1/(11 m) it gains
     enough, which happens within 28 m sqrt(2 log n) steps unless float64 is too coarse.
     """
-    n, m = seen.rows.shape
+    n, m = ellipsoid.rows.shape
     most = 28 * m * math.sqrt(2 * math.log(n)) + 10
     next_try = 1 / (2 * m)
-    for k, step in enumerate(smooth_steps(seen.rows)):
+    for k, step in enumerate(smooth_steps(ellipsoid.rows)):
         if step.smallest > 0 and proofs.solves(before + k, y := ellipsoid.axes @ step.y):
             return y, step.weights, None, k
         if step.length <= next_try:
-            found = growth_of_ellipsoid(seen, step.weights)
-            if found.gain >= LEAST_GAIN:
-                return None, step.weights, found, k + 1
+            smaller = ellipsoid.squeezed(step.weights)
+            if smaller.log_det - ellipsoid.log_det >= LEAST_GAIN:
+                return None, step.weights, smaller, k + 1
             next_try = 0.8 * step.length
         if k > most or (k % 64 == 0 and limits.reached(math.inf)):
             return None, step.weights, None, k

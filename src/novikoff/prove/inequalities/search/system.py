@@ -16,7 +16,7 @@ from novikoff.engine.clock import Clock
 from novikoff.prove.exact.algebra import as_whole
 from novikoff.prove.exact.codec import Combination
 from novikoff.prove.exact.floats import power_of_two
-from novikoff.prove.inequalities.check import as_whole_vector, exact_sum, read_rows
+from novikoff.prove.inequalities.check import as_whole_vector, exact_sum
 from novikoff.prove.separable.points import Floats, Points
 from novikoff.prove.separable.products import signs_of_products
 from novikoff.prove.separable.search.gordan import Answer, decide
@@ -35,24 +35,6 @@ class System:
 
     rows: Floats
 
-    @classmethod
-    def of(cls, A: Any) -> "System":
-        return cls(read_rows(A))
-
-    @property
-    def n_rows(self) -> int:
-        return int(self.rows.shape[0])
-
-    @property
-    def dimension(self) -> int:
-        return int(self.rows.shape[1])
-
-    @cached_property
-    def first_zero_row(self) -> int | None:
-        """The first row of zeros, which has no positive product with any x."""
-        zeros = np.flatnonzero(~self.rows.any(axis=1))
-        return int(zeros[0]) if len(zeros) else None
-
     @cached_property
     def unit(self) -> Floats:
         """The rows divided by their lengths."""
@@ -68,13 +50,9 @@ class System:
     def first_violated(self, x: Sequence[Any] | NDArray[Any]) -> int | None:
         """The first row whose product with x is not positive, exactly; None if x solves all."""
         vector = x if isinstance(x, np.ndarray) else np.array(x, dtype=object)
-        whole = as_whole_vector(vector, self.dimension)
+        whole = as_whole_vector(vector, self.rows.shape[1])
         violated = signs_of_products(self._points, [*whole, 0]) <= 0
         return int(np.argmax(violated)) if violated.any() else None
-
-    def is_cancelled_by(self, combination: Combination) -> bool:
-        """Whether the rows, times their positive weights, add up to 0, exactly."""
-        return not any(exact_sum(self.rows, combination)[0])
 
     def weighted(self, weights: Floats) -> Combination:
         """Weights of the unit rows as whole weights of the rows themselves.
@@ -92,7 +70,7 @@ class System:
 
         The rows with the largest weights come first: fewer are decided faster, in rationals if necessary.
         """
-        count = min(self.n_rows, 3 * (self.dimension + 1))
+        count = min(len(self.rows), 3 * (self.rows.shape[1] + 1))
         heaviest = np.sort(np.argpartition(-weights, count - 1)[:count])
         weighed = np.flatnonzero(weights > 1e-9 * weights.max())
         for which in (heaviest, weighed) if len(weighed) > count else (heaviest,):
@@ -102,7 +80,7 @@ class System:
 
     def decided(self, clock: Clock) -> tuple[Sequence[int] | None, Combination | None]:
         """Cutting planes in floats, then Wolfe's algorithm in rationals: a solution, a combination, or neither."""
-        everything = np.arange(self.n_rows)
+        everything = np.arange(len(self.rows))
         answer = self._decided(everything, clock)
         if answer.vector is None:
             return None, self._combination(everything, answer)
@@ -120,11 +98,11 @@ class System:
         weights = self._scaled.unscaled_weights(rows, list(map(Fraction, answer.obstruction.weights)))
         ascending = sorted(zip(rows.tolist(), weights, strict=True))
         combination = Combination(tuple(row for row, _ in ascending), tuple(weight for _, weight in ascending))
-        return combination if self.is_cancelled_by(combination) else None
+        return None if any(exact_sum(self.rows, combination)[0]) else combination
 
     @cached_property
     def _points(self) -> Points:
-        return Points(self.rows, np.ones(self.n_rows, dtype=np.int8), 0.0)
+        return Points(self.rows, np.ones(len(self.rows), dtype=np.int8), 0.0)
 
     @cached_property
     def _scaled(self) -> Scaled:
@@ -132,7 +110,7 @@ class System:
 
     @cached_property
     def _equilibrated(self) -> Points:
-        return replace(self._points, rows=self._scaled.written(np.arange(self.n_rows))[:, :-1])
+        return replace(self._points, rows=self._scaled.written(np.arange(len(self.rows)))[:, :-1])
 
 
 # Seconds for the first attempt at an exact proof. With at most FEW_NUMBERS every attempt is quick, and has no time
