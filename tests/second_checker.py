@@ -261,14 +261,10 @@ def program(about, claims, witnesses, data):
     wrong = {1: lambda v: max(v, 0), 0: abs, -1: lambda v: max(-v, 0)}
     signs = [wrong[sides[i]](v) if i in limits else abs(v) for i, v in enumerate(y) if sides[i]]
     broken = {i: wrong[sides[i]](dot(rows[i], x) - limit) for i, limit in limits.items()}
-    s, t = (Fraction(min(1, max(map(abs, numbers), default=0)) or 1) for numbers in (c, b_ub + b_eq))
-    faults = [abs(value - bound) / (s + abs(value)), *(v / s for v in signs)]
-    faults += [abs(Fraction(v) - w) / (s + abs(Fraction(v))) for v, w in zip(c, combined, strict=True)]
-    worst = max(faults + [v / ((t if i < m + k else 1) + abs(limits[i])) for i, v in broken.items()])
+    is_optimal = value == bound and combined == [*map(Fraction, c)] and not any([*signs, *broken.values()])
     falls = dot(c, ray) < 0 and not any(wrong[sides[i]](dot(rows[i], ray)) for i in limits)
     derived = {"infeasible": bound > 0 and not any(combined) and not any(signs) and {}}
-    derived |= {"optimal": worst == 0 and {"value": value}, "unbounded": falls and not any(broken.values()) and {}}
-    derived |= {"approximate": worst > 0 and {"violation": up(worst**2)}}
+    derived |= {"optimal": is_optimal and {"value": value}, "unbounded": falls and not any(broken.values()) and {}}
     need(answer in [*derived] and derived[answer] is not False)
     agree(claims, {"answer": answer, **derived[answer]})
 

@@ -25,7 +25,7 @@ from tests.prove.separable.test_lies import NAMES
 from tests.prove.separable.test_lies import WORDS as SEPARATION_WORDS
 from tests.second_checker import Refused, check, fingerprint
 
-WORDS = ["optimal", "infeasible", "unbounded", "approximate", "solved", "no solution", "undecided", "red", "blue"]
+WORDS = ["optimal", "infeasible", "unbounded", "solved", "no solution", "undecided", "red", "blue"]
 TURNS = [1, -1, 1, -1]
 GAUSSIAN = {"kernel": "rbf", "gamma": 0.5, "fit_intercept": False}
 

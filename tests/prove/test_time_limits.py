@@ -164,7 +164,7 @@ def test_existence_ends_in_time_and_claims_what_it_has_proved(family, noise):
 
 
 COMPARED = {
-    "cox": {"event": [0, 1] * 100, "entry": np.arange(200) / 7},
+    "cox": {},
     "conditional": {"strata": np.arange(200) // 20},
     "multinomial": {},
 }
@@ -173,7 +173,8 @@ COMPARED = {
 @pytest.mark.parametrize("family", COMPARED)
 def test_comparisons_that_there_is_no_time_for_are_not_written_out(family):
     X, y = normal(200, 30.0)
-    response = {"cox": 30.0 + np.arange(200) % 17, "multinomial": np.arange(200) % 20}.get(family, y)
+    times = np.column_stack([np.arange(200) / 7, 30.0 + np.arange(200) % 17, [0, 1] * 100])
+    response = {"cox": times, "multinomial": np.arange(200) % 20}.get(family, y)
     with Clock(tick=1.0).in_place() as clock:
         found = existence(X, response, family=family, **COMPARED[family], time_limit=5.0)
     assert found.estimate is Estimate.UNDECIDED

@@ -109,8 +109,7 @@ def check_program(claimed: "ProgramCertificate", certificate: str, file: str, fo
     claimed.check(**program.arguments)
     meaning, value = program.restated(claimed.meaning), claimed.value
     objective = None if value is None else program.objective(nearest_float(value))
-    found: dict[str, Any] = {"status": claimed.claim, "meaning": meaning, "arithmetic": claimed.arithmetic}
-    found |= {"violation": claimed.violation, "objective": objective}
+    found = {"status": claimed.claim, "meaning": meaning, "arithmetic": claimed.arithmetic, "objective": objective}
     shown = [
         ("data", f"{file}: {claimed.about.size}, the same program as the one certified"),
         ("outcome", f"{in_arithmetic(claimed.claim, claimed.arithmetic)}: {meaning}"),

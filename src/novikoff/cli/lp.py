@@ -25,12 +25,9 @@ WORDS = {0: "optimal", 1: "undecided", 2: "infeasible", 3: "unbounded"}
 )
 @options.out("Where to write the certificate, for `novikoff check`.")
 @options.force
-@options.number("--tolerance", options.POSITIVE, "T", "The tolerance for a point that is shown unproved.", 1e-8)
 @options.time_limit("Give up as undecided after this many seconds.", default=60.0)
 @options.answering
-def lp(
-    file: str, method: str, out: str | None, force: bool, tolerance: float, time_limit: float, output: Output
-) -> Result:
+def lp(file: str, method: str, out: str | None, force: bool, time_limit: float, output: Output) -> Result:
     """Solve the linear program FILE, with proof.
 
     FILE is MPS, or .npz with c, and perhaps A_ub, b_ub, A_eq, b_eq and bounds, as for SciPy's linprog. The exit code is
@@ -42,12 +39,10 @@ def lp(
     target = out_target(out, force)
     program = read_program(file)
     with progress(output.quiet) as bar, bar.during("solving"):
-        limits = {"tolerance": tolerance, "time_limit": time_limit}
-        result = linprog(**program.arguments, method=method, options=limits)
+        result = linprog(**program.arguments, method=method, options={"time_limit": time_limit})
     proof = result.certificate
-    found = proof or result.approximate
-    if target is not None and found is not None:
-        target.write(found)
+    if target is not None and proof is not None:
+        target.write(proof)
     x = None if result.x is None else dict(zip(program.names, result.x.tolist(), strict=True))
     document = documents.document(
         "lp",
@@ -58,11 +53,10 @@ def lp(
         objective=None if result.fun is None else program.objective(result.fun),
         x=x,
         arithmetic=None if proof is None else proof.arithmetic,
-        violation=None if result.approximate is None else result.approximate.violation,
         message=program.restated(result.message),
         iterations=result.nit,
         pivots=result.pivots,
-        out=None if found is None else target,
+        out=None if proof is None else target,
     )
     return Result(document, lambda: panel(document), CODES[result.status])
 

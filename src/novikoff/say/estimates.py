@@ -108,19 +108,6 @@ def _rows(rows: Any, positions: Any) -> str:
     return f"({how}): {listed(rows[:MOST_ROWS], MOST_ROWS)}{', ...' if len(rows) > MOST_ROWS else ''}"
 
 
-def irreducible(found: Any) -> str:
-    """Explain in a sentence why an estimate is infinite."""
-    pairs = zip(found.coefficients, found.direction, strict=True)
-    along = listed([f"{name} by {value:+,}" for name, value in pairs], MOST_NAMES)
-    return textwrap.fill(
-        f"Proved: {counted(len(found.coefficients), 'coefficient')} and the outcomes of "
-        f"{counted(len(found.rows), 'row')} suffice for an infinite estimate, and none can be left out. The likelihood "
-        f"keeps growing along {along}; rows {_rows(found.rows, found.positions)}.",
-        WIDTH,
-        break_on_hyphens=False,
-    )
-
-
 def finite(fitted: Any) -> str:
     """Return Firth's estimates with their intervals, as a table."""
     columns = {"estimate": fitted.estimate, "lower": fitted.lower, "upper": fitted.upper}

@@ -58,17 +58,15 @@ def violations(result, c, A_ub, b_ub, A_eq, b_eq, bounds):
     return max(broken, default=0.0)
 
 
-def is_infeasible_by_rounding(result):
-    """HiGHS has a tolerance; in truth these equations contradict each other."""
-    return result.status == 2 and result.approximate is not None and result.approximate.violation < 1e-12
-
-
 @pytest.mark.parametrize("entries", ["whole", "float"])
 @pytest.mark.parametrize("seed", range(60))
 def test_the_answer_is_that_of_highs(seed, entries):
     program = random_program(seed, entries)
     ours, theirs = linprog(*program), highs(*program)
-    assert ours.status == theirs.status or (entries == "float" and is_infeasible_by_rounding(ours))
+    if entries == "float" and (ours.status, theirs.status) == (2, 0):  # HiGHS has a tolerance
+        assert violations(theirs, *program) < 1e-12
+    else:
+        assert ours.status == theirs.status
     ours.certificate.check(*program)
     assert ours.certificate.arithmetic == "exact"
     if ours.status == 0:
@@ -206,9 +204,6 @@ def test_equations_that_rounding_made_contradictory_are_infeasible():
     assert result.status == 2
     result.certificate.check(**program)
     assert result.x is None
-    assert 0 < result.approximate.violation < 1e-15
-    result.approximate.check(**program)
-    assert "which proves no optimum" in result.message
 
 
 @pytest.mark.parametrize("gap", [1e-6, 1e-9, 1e-12, 1e-14, 2.0**-52])
@@ -307,7 +302,7 @@ def test_a_ray_proves_only_its_own_program():
 @pytest.mark.parametrize("claim", ["optimal", "infeasible", "unbounded", "nonsense"])
 def test_a_certificate_without_a_proof_proves_nothing(claim):
     with pytest.raises(CertificateError):
-        ProgramCertificate(claim, 0.0, ProgramData.of(read_program(**SQUARE))).check(**SQUARE)
+        ProgramCertificate(claim, ProgramData.of(read_program(**SQUARE))).check(**SQUARE)
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -340,12 +335,12 @@ def test_a_solver_in_floats_that_lies_is_not_believed(seed, monkeypatch):
 )
 def test_exact_pivots_that_lie_are_not_believed(wrong, monkeypatch):
     monkeypatch.setattr(solver, "decided_from", lambda *arguments: wrong)
-    with pytest.raises(ArithmeticError, match="what the check confirms"):
+    with pytest.raises(CertificateError, match="proves nothing"):
         linprog(**SQUARE)
 
 
 def test_a_certificate_prints_in_one_line():
-    assert repr(linprog(**SQUARE).certificate) == "ProgramCertificate(optimal, exact, violation=0)"
+    assert repr(linprog(**SQUARE).certificate) == "ProgramCertificate(optimal, exact)"
 
 
 def test_a_slightly_wrong_optimum_is_not_called_exact():
@@ -376,7 +371,7 @@ def test_a_slightly_wrong_optimum_is_not_called_exact():
         ({"c": [1], "method": "simplex"}, "but this solver has only 'highs' and 'perceptron'"),
         ({"c": [1, 1], "A_ub": sparse.csr_array([[0.0, INFINITY]]), "b_ub": [1]}, "the value inf in row 0, column 1"),
         ({"c": [1], "options": {"tol": 1}}, "unknown option 'tol'"),
-        ({"c": [1], "options": {"tolerance": 0}}, "option 'tolerance' is 0"),
+        ({"c": [1], "options": {"time_limit": 0}}, "positive number of seconds"),
     ],
 )
 def test_bad_input_is_named(arguments, message):

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from novikoff.engine.clock import UNLIMITED, Clock
 from novikoff.prove.exact.codec import Label, read_part, read_value, written_part
 from novikoff.prove.exact.document import CertificateError, ProofFields, claim, read_proof, written
-from novikoff.prove.existence.because import Irreducible, reduced
 from novikoff.prove.existence.conclude import (
     SIGNS,
     Estimate,
@@ -142,24 +141,6 @@ class Existence:
         if UNIDENTIFIED in (self.diverging or {}).values():
             raise ValueError("some coefficients are not identified; drop collinear columns until each of them is")
         return firth(self._data("finite"), level)
-
-    def because(self, coefficient: str | None = None) -> Irreducible:
-        """Return rows and coefficients that suffice for an infinite estimate and of which none can be omitted, proved.
-
-        For the estimate of a coefficient, if one is named. `Irreducible` defines the terms.
-
-        >>> from novikoff import existence
-        >>> rows = [[1, 30], [1, 40], [1, 50], [1, 60], [0, 30], [0, 40]]
-        >>> print(existence(rows, [1, 0, 1, 0, 0, 0]).because("x0"))
-        Proved: 2 coefficients and the outcomes of 2 rows suffice for an infinite estimate, and none can be
-        left out. The likelihood keeps growing along intercept by -1, x0 by +1; rows (the first is 0): 4, 5.
-        """
-        if coefficient is not None and self.fate(coefficient) in (say.FINITE, UNIDENTIFIED):
-            raise ValueError(f"the estimate of {coefficient!r} is {self.fate(coefficient)}, not infinite")
-        if not self.witnesses.directions:
-            raise ValueError("no estimate is known to be infinite")
-        place = None if coefficient is None else self.coefficients.index(coefficient)
-        return reduced(self._data("because"), self.witnesses.directions, place)
 
     def to_frame(self, finite: bool = False) -> "pandas.DataFrame":
         """Return one row per coefficient, by name, whose `estimate` is its value in `diverging`, or "finite".

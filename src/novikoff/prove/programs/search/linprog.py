@@ -6,23 +6,23 @@ called proved.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
 
 import numpy as np
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from novikoff.engine.clock import Clock, OutOfTimeError
+from novikoff.engine.clock import Clock, OutOfTimeError, check_time_limit
 from novikoff.prove.exact.floats import nearest_float
-from novikoff.prove.exact.ratios import Ratios, Vector, WholeRows, dot, nearest
+from novikoff.prove.exact.ratios import Ratios, Vector, WholeRows, nearest
 from novikoff.prove.programs.check import Multipliers, ProgramCertificate
 from novikoff.prove.programs.program import Program, read_program
 from novikoff.prove.programs.search.reductions import guess_of_perceptron
 from novikoff.prove.separable.search.highs import Guess, solved_in_floats
 from novikoff.prove.separable.search.simplex import Decision, SingularError, WholeProgram, decided_from
 
-DEFAULTS = {"tolerance": 1e-8, "time_limit": 60.0}
+# Seconds.
+TIME_LIMIT = 60.0
 # Matrix entries that are converted to integers, or multiplied by them, per second.
 ENTRIES_PER_SECOND = 500_000
 
@@ -34,15 +34,6 @@ class Status(IntEnum):
     LIMIT = 1
     INFEASIBLE = 2
     UNBOUNDED = 3
-
-
-@dataclass
-class Effort:
-    """The time limit of a search, the pivots it has used, and the guess in floats."""
-
-    clock: Clock
-    guess: Guess | None = None
-    pivots: int = 0
 
 
 def linprog(
@@ -63,11 +54,9 @@ def linprog(
     a Farkas vector, or a ray, in fractions, whose `check` takes the program again. Matrices may be sparse.
 
     With `method="highs"` HiGHS finds a starting basis, with `method="perceptron"` the rescaled perceptron does, for
-    small programs. The statuses 0, 2 and 3 are proved in exact arithmetic, for the numbers as given. If the time limit
-    is reached, the status is 1 and `success` is False. A program that rounding has made infeasible is infeasible. In
-    both cases `approximate` has a point and multipliers that satisfy all conditions up to `options["tolerance"]` (1e-8,
-    relative to 1 and the limits), if such were found; with status 1 they are also in `x` and `fun`.
-    `options["time_limit"]` is in seconds (60).
+    small programs. The statuses 0, 2 and 3 are proved in exact arithmetic, for the numbers as given: a program that
+    rounding has made infeasible is infeasible. If the time limit is reached, which is `options["time_limit"]` in
+    seconds (60), the status is 1, `success` is False, and nothing is claimed.
 
     >>> result = linprog([-1, -2], A_ub=[[1, 1], [1, 3]], b_ub=[4, 6])
     >>> result.status, result.fun, result.x.tolist(), result.certificate.arithmetic
@@ -77,40 +66,31 @@ def linprog(
     """
     if method not in METHODS:
         raise ValueError(f"method is {method!r}, but this solver has only {' and '.join(map(repr, METHODS))}")
-    settings = _settings(options)
-    clock = Clock(settings["time_limit"])
-    program = read_program(c, A_ub, b_ub, A_eq, b_eq, bounds)
-    return solved(program, clock, settings["tolerance"], method)
+    settings = {"time_limit": TIME_LIMIT} | {name: v for name, v in (options or {}).items() if v is not None}
+    if set(settings) != {"time_limit"}:
+        raise ValueError(f"unknown option {min(set(settings) - {'time_limit'})!r}; the only one is 'time_limit'")
+    check_time_limit(settings["time_limit"])
+    clock = Clock(float(settings["time_limit"]))
+    return solved(read_program(c, A_ub, b_ub, A_eq, b_eq, bounds), clock, method)
 
 
-def solved(program: Program, clock: Clock, tolerance: float = DEFAULTS["tolerance"], method: str = "highs") -> Any:
-    """Return SciPy's result for a program, within the time limit."""
-    effort = Effort(clock)
-    with threadpool_limits(1, user_api="blas"):  # on systems of this size threads cost more than they save
-        answer = solve(program, effort, method)
-    near = None if answer is not None and answer.x is not None else _nearly_optimal(program, effort)
-    return _result(program, answer, near if near is not None and 0 < near.violation <= tolerance else None, effort)
-
-
-def solve(program: Program, effort: Effort, method: str = "highs") -> ProgramCertificate | None:
-    """Return a proved answer; None if the time limit is reached first."""
+def solved(program: Program, clock: Clock, method: str = "highs") -> Any:
+    """Return SciPy's result for a program: a proved answer, or none if the time limit is reached first."""
     crossed = np.flatnonzero(program.lower > program.upper)
     if crossed.size:
-        return _contradictory_bounds(program, int(crossed[0]))
+        return _result(program, _contradictory_bounds(program, int(crossed[0])))
+    guess: Guess | None = None
     try:
-        effort.guess = METHODS[method](program, effort.clock)
-        if effort.clock.is_over() or program.rows.nnz > ENTRIES_PER_SECOND * effort.clock.left():
-            return None
-        form = _whole(program)
-        states = form.slack_basis() if effort.guess is None else effort.guess.states
-        decision = decided_from(form, states, effort.clock)
+        with threadpool_limits(1, user_api="blas"):  # on systems of this size threads cost more than they save
+            guess = METHODS[method](program, clock)
+            iterations = 0 if guess is None else guess.iterations
+            if clock.is_over() or program.rows.nnz > ENTRIES_PER_SECOND * clock.left():
+                return _result(program, None, iterations)
+            form = _whole(program)
+            decision = decided_from(form, form.slack_basis() if guess is None else guess.states, clock)
+            return _result(program, _proved(program, decision), iterations, decision.pivots)
     except (OutOfTimeError, SingularError):
-        return None
-    effort.pivots = decision.pivots
-    proved = _proved(program, decision)
-    if proved.violation != 0:
-        raise ArithmeticError("what integers decide must be what the check confirms")
-    return proved
+        return _result(program, None, 0 if guess is None else guess.iterations)
 
 
 def _whole(program: Program) -> WholeProgram:
@@ -163,59 +143,28 @@ METHODS: dict[str, Callable[[Program, Clock], Guess | None]] = {
 }
 
 
-def _nearly_optimal(program: Program, effort: Effort) -> ProgramCertificate | None:
-    """Return the optimum found in floats, with its violation; None if that would take too long."""
-    guess = effort.guess
-    if guess is None or not guess.is_optimal or not np.isfinite([*guess.x, *guess.y]).all():
-        return None
-    if effort.clock.is_over() and program.rows.nnz > ENTRIES_PER_SECOND:
-        return None
-    m_ub = len(program.b_ub)
-    y = np.append(np.minimum(guess.y[:m_ub], 0.0), guess.y[m_ub:])
-    x = Ratios.of(np.clip(guess.x, program.lower, program.upper))
-    return ProgramCertificate.of(program, "optimal", x, _completed(program, Ratios.of(y), program.c))
-
-
 # -- SciPy's result -----------------------------------------------------------------------------------------------
-
-
-def _settings(options: dict[str, Any] | None) -> dict[str, float]:
-    given = dict(options or {})
-    unknown = sorted(set(given) - set(DEFAULTS))
-    if unknown:
-        raise ValueError(f"unknown option {unknown[0]!r}; the options are {sorted(DEFAULTS)}")
-    settings = {**DEFAULTS, **{name: value for name, value in given.items() if value is not None}}
-    for name, value in settings.items():
-        if not (isinstance(value, (int, float, np.number)) and value > 0):
-            raise ValueError(f"option {name!r} is {value!r}; it must be a positive number")
-    return {name: float(value) for name, value in settings.items()}
 
 
 NOT_PROVED = "The time limit was reached before an answer could be proved; raise options['time_limit']."
 
 
-def _result(
-    program: Program, certificate: ProgramCertificate | None, approximate: ProgramCertificate | None, effort: Effort
-) -> Any:
+def _result(program: Program, certificate: ProgramCertificate | None, iterations: int = 0, pivots: int = 0) -> Any:
     from scipy.optimize import OptimizeResult
 
     status = Status.LIMIT if certificate is None else Status[certificate.claim.upper()]
     message = NOT_PROVED if certificate is None else certificate.sentence
-    message += f" {approximate.sentence}" if approximate else ""
     result = OptimizeResult(
         {"x": None, "fun": None, "success": status is Status.OPTIMAL, "status": int(status), "message": message}
     )
-    iterations = 0 if effort.guess is None else effort.guess.iterations
-    result.update(nit=iterations, pivots=effort.pivots, certificate=certificate, approximate=approximate)
-    result.update(dict.fromkeys(("slack", "con", "ineqlin", "eqlin", "lower", "upper")))
-    shown = certificate or approximate
-    if shown is not None and shown.x is not None and shown.multipliers is not None:
-        x = Ratios.of(shown.x)
+    result.update(nit=iterations, pivots=pivots, certificate=certificate)
+    names = ("ineqlin", "eqlin", "lower", "upper")
+    result.update(dict.fromkeys(("slack", "con", *names)))
+    if certificate is not None and certificate.value is not None:
+        x = Ratios.of(certificate.x or ())
         residuals = _residuals(program, x)
-        value = shown.value if shown.value is not None else dot(program.c, x)
-        result.update(x=x.floats(), fun=nearest_float(value), slack=residuals[0], con=residuals[1])
-        names = ("ineqlin", "eqlin", "lower", "upper")
-        for name, residual, values in zip(names, residuals, shown.multipliers, strict=True):
+        result.update(x=x.floats(), fun=nearest_float(certificate.value), slack=residuals[0], con=residuals[1])
+        for name, residual, values in zip(names, residuals, certificate.multipliers or (), strict=True):
             result[name] = OptimizeResult(residual=residual, marginals=Ratios.of(values).floats())
     return result
 

@@ -17,7 +17,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from novikoff.engine.clock import Clock
 from novikoff.features.fold import signs
-from novikoff.prove.exact.codec import Combination
 from novikoff.prove.inequalities.search.solve import solve_inequalities
 from novikoff.prove.programs.program import Program, Vector, read_program
 from novikoff.prove.separable.search.highs import BASIC, LOWER, UPPER, Guess
@@ -111,18 +110,22 @@ def program_as_separation(
     >>> problem.point([2.8, 1.0]).tolist()
     [2.8]
     """
-    program = read_program(c, A_ub, b_ub, A_eq, b_eq, bounds)
-    A_ub = program.A_ub.toarray()
+    return _separation(read_program(c, A_ub, b_ub, A_eq, b_eq, bounds), value)
+
+
+def _separation(program: Program, value: float | None, relaxed: float = 0.0) -> Separation:
+    """Return the examples; limits are relaxed by this, relative to 1 and themselves."""
     start, directions = _solve_equations(program.A_eq.toarray(), program.b_eq)
     n = len(program.c)
     low, high = np.flatnonzero(np.isfinite(program.lower)), np.flatnonzero(np.isfinite(program.upper))
     cost, limit = (np.zeros((0, n)), []) if value is None else (program.c[None, :], [float(value)])
-    rows = np.vstack([A_ub, np.eye(n)[low], np.eye(n)[high], cost])
-    limits = np.concatenate([program.b_ub, program.lower[low], program.upper[high], limit])
+    rows = np.vstack([program.A_ub.toarray(), np.eye(n)[high], np.eye(n)[low], cost])
+    limits = np.concatenate([program.b_ub, program.upper[high], program.lower[low]])
+    y = np.repeat([-1, 1, -1, 1], [len(program.b_ub) + len(high), len(low), len(cost), 1]).astype(np.int8)
+    limits = np.append(limits - y[: len(limits)] * relaxed * (1 + np.abs(limits)), limit)
     X = np.column_stack([rows @ directions, rows @ start - limits])
-    sides = [-1] * len(A_ub) + [1] * len(low) + [-1] * (len(high) + len(cost))
     positive = np.append(np.zeros(directions.shape[1]), 1.0)
-    return Separation(np.vstack([X, positive]), np.array([*sides, 1], dtype=np.int8), start, directions)
+    return Separation(np.vstack([X, positive]), y, start, directions)
 
 
 def _solve_equations(A: Vector, b: Vector) -> tuple[Vector, Vector]:
@@ -152,7 +155,7 @@ HELD = 1e-6
 
 
 class _Answer(NamedTuple):
-    """A point, or multipliers of the rows of `_examples` that rule one out; and the number of steps."""
+    """A point, or multipliers of the examples that rule one out; and the number of steps."""
 
     point: Vector | None
     weights: Vector | None
@@ -160,9 +163,11 @@ class _Answer(NamedTuple):
 
 
 def guess_of_perceptron(program: Program, clock: Clock) -> Guess | None:
-    """Return a basis, a point and multipliers, found by separations; None if there is no point, or no time."""
-    examples = _examples(program)
-    found = _separated(examples, len(program.c), clock)
+    """Return a basis, found by separations; None if the equations contradict each other."""
+    try:
+        found = _separated(_separation(program, None, RELAXED), clock)
+    except ValueError:
+        return None
     steps, best, weights = found.steps, found.point, found.weights
     if best is not None:
         high, low, fall = float(program.c @ best), -math.inf, 1.0
@@ -170,64 +175,45 @@ def guess_of_perceptron(program: Program, clock: Clock) -> Guess | None:
             if clock.is_over() or fall > MOST_FALL or high - low <= PRECISION * (1 + abs(high)):
                 break
             aim = high - fall * (1 + abs(high)) if low == -math.inf else low + AIM * (high - low)
-            found = _separated(np.vstack([examples, np.append(-program.c, aim)]), len(program.c), clock)
+            found = _separated(_separation(program, aim, RELAXED), clock)
             steps, fall = steps + found.steps, FALL * fall
             if found.point is not None:
                 best, high = found.point, min(float(program.c @ found.point), aim)
-            elif found.weights is not None and found.weights[-1] > 0:
-                weights = found.weights[:-1] / found.weights[-1]
+            elif found.weights is not None and found.weights[-2] > 0:
+                weights = found.weights / found.weights[-2]  # of the cost
                 low = aim + float(weights[-1])
             else:
                 break
     return _guess(program, best, weights, steps)
 
 
-def _examples(program: Program) -> Vector:
-    """Return a row for each inequality, two for each equation, then the bounds, then t > 0: all must be positive."""
-    A, A_eq, n = program.A_ub.toarray(), program.A_eq.toarray(), len(program.c)
-    low, high = np.flatnonzero(np.isfinite(program.lower)), np.flatnonzero(np.isfinite(program.upper))
-    sides = [
-        (-A, program.b_ub),
-        (-A_eq, program.b_eq),
-        (A_eq, -program.b_eq),
-        (np.eye(n)[low], -program.lower[low]),
-        (-np.eye(n)[high], program.upper[high]),
-    ]
-    relaxed = [np.column_stack([rows, limits + RELAXED * (1 + np.abs(limits))]) for rows, limits in sides]
-    return np.vstack([*relaxed, np.append(np.zeros(n), 1.0)])
-
-
-def _separated(examples: Vector, n: int, clock: Clock) -> _Answer:
-    answer = solve_inequalities(examples, time_limit=max(clock.left(), 1e-3) if math.isfinite(clock.left()) else None)
+def _separated(problem: Separation, clock: Clock) -> _Answer:
+    left = max(clock.left(), 1e-3) if math.isfinite(clock.left()) else None
+    answer = solve_inequalities(problem.X * problem.y[:, None], time_limit=left)
     if answer.x is not None:
-        t = answer.x[n]
-        return _Answer(np.array([float(value / t) for value in answer.x[:n]]), None, answer.iterations)
-    return _Answer(None, _as_vector(answer.combination, len(examples)), answer.iterations)
-
-
-def _as_vector(combination: Combination | None, size: int) -> Vector | None:
-    if combination is None:
-        return None
-    most, weights = max(combination.weights), np.zeros(size)
-    weights[list(combination.rows)] = [weight / most for weight in combination.weights]
-    return weights
+        return _Answer(problem.point([float(value / answer.x[-1]) for value in answer.x]), None, answer.iterations)
+    if answer.combination is None:
+        return _Answer(None, None, answer.iterations)
+    rows, whole = answer.combination
+    weights = np.zeros(len(problem.X))
+    weights[list(rows)] = [weight / max(whole) for weight in whole]
+    return _Answer(None, weights, answer.iterations)
 
 
 def _guess(program: Program, x: Vector | None, weights: Vector | None, steps: int) -> Guess:
     """Return a basis of independent variables, preferably far from their bounds and without a multiplier."""
     from scipy.linalg import qr
 
-    m_ub, m_eq, n = len(program.b_ub), len(program.b_eq), len(program.c)
-    m = m_ub + m_eq
+    m_ub, n = len(program.b_ub), len(program.c)
+    m = m_ub + len(program.b_eq)
     point = np.clip(np.zeros(n), program.lower, program.upper) if x is None else x
-    y, held = np.zeros(m), np.zeros(n + m)
+    held = np.zeros(n + m)
     if weights is not None:
-        ub, plus, minus, *bounds = np.split(weights, np.cumsum([m_ub, m_eq, m_eq]))
-        y = np.concatenate([-ub, minus - plus])
-        low, high = np.isfinite(program.lower), np.isfinite(program.upper)
-        held[:n][low] += bounds[0][: low.sum()]
-        held[:n][high] += bounds[0][low.sum() : low.sum() + high.sum()]
-        held[n:] = np.abs(y)
+        low, high = np.flatnonzero(np.isfinite(program.lower)), np.flatnonzero(np.isfinite(program.upper))
+        ub, of_high, of_low, _ = np.split(weights, np.cumsum([m_ub, len(high), len(low)]))
+        held[n : n + m_ub] = ub
+        held[high] += of_high
+        held[low] += of_low
     values = np.append(point, program.rows @ point)
     lower = np.concatenate([program.lower, np.full(m_ub, -np.inf), program.b_eq])
     upper = np.append(program.upper, program.limits)
@@ -238,4 +224,4 @@ def _guess(program: Program, x: Vector | None, weights: Vector | None, steps: in
     order = qr(columns, mode="r", pivoting=True)[1] if m else np.zeros(0, dtype=int)
     states = np.where(np.abs(upper - values) < np.abs(values - lower), UPPER, LOWER).astype(np.int8)
     states[order[:m]] = BASIC
-    return Guess(states, point, y, steps, x is not None and weights is not None)
+    return Guess(states, point, np.zeros(m), steps, False)
