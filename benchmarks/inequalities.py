@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 sys.path.insert(1, str(Path(__file__).resolve().parents[1]))
 from timing import figure
 
-import novikoff.prove.inequalities.search.rescaled
+import novikoff.prove.inequalities.search.solve
 from novikoff.engine.jit import patience
 from novikoff.prove.inequalities.search.solve import solve_inequalities
 from novikoff.prove.inequalities.search.system import System
@@ -104,7 +104,7 @@ def exponentials(arguments):
 
 def step_lengths(arguments):
     """The rescaled perceptron with the paper's step t = 1, and with the best of 1, 2, 4, ..."""
-    longest = novikoff.prove.inequalities.search.rescaled.STEPS
+    longest = novikoff.prove.inequalities.search.solve.STEPS
     systems = (
         {"needle": needle(60, 6, 1e-4, 2)}
         if arguments.smoke
@@ -116,11 +116,11 @@ def step_lengths(arguments):
     )
     for name, A in systems.items():
         for what, steps in (("t = 1", np.ones(1)), ("best t", longest)):
-            novikoff.prove.inequalities.search.rescaled.STEPS = steps
+            novikoff.prove.inequalities.search.solve.STEPS = steps
             answer, spent = timed(lambda A=A: solve_inequalities(A, method="rescaled"))
             counts = f"{answer.rescalings} rescalings, {answer.iterations:,} steps"
             print(f"  {name}, {what}: {answer.outcome.value} in {spent:.3f} s, {counts}")
-    novikoff.prove.inequalities.search.rescaled.STEPS = longest
+    novikoff.prove.inequalities.search.solve.STEPS = longest
 
 
 PARTS = {"methods": all_methods, "sizes": sizes, "exponential": exponentials, "steps": step_lengths}

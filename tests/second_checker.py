@@ -271,16 +271,9 @@ def program(about, claims, witnesses, data):
 
 def inequalities(about, claims, witnesses, A):
     compare(about, "rows columns", "inequalities", (len(A), len(A[0])), chain(*A))
-    shown = {"solved": "x", "no solution": "combination", "margin ruled out": "dual", "undecided": ""}
+    shown = {"solved": "x", "no solution": "combination", "undecided": ""}
     outcome, points, derived = claims.get("outcome"), {(i,): row for i, row in enumerate(A)}, {}
-    fields(need(outcome in [*shown]) or witnesses, shown[outcome], "dual" * (outcome in ("solved", "undecided")))
-    if "dual" in witnesses:
-        rows, weights = combination(witnesses["dual"], points)
-        steps = [[Fraction(v.numerator & -v.numerator, v.denominator) for v in map(Fraction, row) if v] for row in rows]
-        pairs = [(row, min(step, default=Fraction(1))) for row, step in zip(rows, steps, strict=True)]
-        below = dot(weights, [math.isqrt(int(dot(row, row) / step**2) << 128) * step / 2**64 for row, step in pairs])
-        v = total(weights, rows)
-        derived["margin_at_most"] = need(any(v)) or up(min(Fraction(1), dot(v, v) / below**2))
+    fields(need(outcome in [*shown]) or witnesses, shown[outcome])
     if outcome == "solved":
         x = read(Fraction, witnesses["x"], len(A[0]))
         are_floats, are_whole = all(down(v * v) == abs(v) for v in x), all(v.denominator == 1 for v in x)
@@ -288,9 +281,6 @@ def inequalities(about, claims, witnesses, A):
         derived["margin"] = down(min(dot(row, x) ** 2 / dot(row, row) for row in A) / dot(x, x))
     elif outcome == "no solution":
         need(not any(total(*combination(witnesses["combination"], points)[::-1])))
-    elif outcome == "margin ruled out":
-        derived["min_margin"] = read(float, claims.get("min_margin"))
-        need(derived["margin_at_most"] < derived["min_margin"] <= 1)
     agree(claims, {"outcome": outcome, **derived})
 
 

@@ -50,10 +50,8 @@ if TYPE_CHECKING:
     from novikoff.prove.expressivity.shattering import growth as growth
     from novikoff.prove.expressivity.shattering import is_shattered as is_shattered
     from novikoff.prove.expressivity.shattering import sauer_bound as sauer_bound
-    from novikoff.prove.expressivity.shattering import shattered_example as shattered_example
     from novikoff.prove.expressivity.shattering import vc_dimension as vc_dimension
     from novikoff.prove.inequalities.check import Inequalities as Inequalities
-    from novikoff.prove.inequalities.check import InequalitiesError as InequalitiesError
     from novikoff.prove.inequalities.check import Outcome as Outcome
     from novikoff.prove.inequalities.search.solve import solve_inequalities as solve_inequalities
     from novikoff.prove.programs.check import ProgramCertificate as ProgramCertificate
@@ -113,9 +111,9 @@ _NAMES = {
     "prove.expressivity.ball": "Ball NoBall",
     "prove.expressivity.search.separating_ball": "separating_ball",
     "prove.expressivity.shattering": (
-        "cover_count dichotomies enough_examples growth is_shattered sauer_bound shattered_example vc_dimension"
+        "cover_count dichotomies enough_examples growth is_shattered sauer_bound vc_dimension"
     ),
-    "prove.inequalities.check": "Inequalities InequalitiesError Outcome",
+    "prove.inequalities.check": "Inequalities Outcome",
     "prove.inequalities.search.solve": "solve_inequalities",
     "prove.programs.check": "ProgramCertificate",
     "prove.programs.search.linprog": "linprog",

@@ -1,7 +1,5 @@
 """`ball` and `inequalities` say what the library says of the same numbers, and their proofs can be checked."""
 
-import json
-
 import numpy as np
 import pytest
 
@@ -48,9 +46,6 @@ def test_rows_without_labels_are_taken_as_they_are(folder):
     (folder / "rows.csv").write_text("a,b,note\n1,0,x\n-1,1,y\n-1,-2,z\n")
     done = call("inequalities", "rows.csv", "--ignore", "note", "--json", folder=folder)
     assert (done.code, done.json["obstruction_rows"]) == (40, [0, 1, 2])
-    ruled_out = call("inequalities", "rows.csv", "--ignore", "note", "--min-margin", "0.9", "--json", folder=folder)
-    assert ruled_out.code in (40, 41)
-    assert json.loads(ruled_out.out)["verdict"] in ("no solution", "margin ruled out")
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
-"""A notebook shows the record of a run: all of it, in its own colours, and nothing that a page would take for a tag."""
+"""A notebook shows the record of a run: all of it, and nothing that a page would take for a tag."""
 
-import re
 from dataclasses import replace
 from html.parser import HTMLParser
 
@@ -40,25 +39,13 @@ class Text(HTMLParser):
 
 
 @pytest.mark.parametrize("name", RUNS)
-def test_the_table_has_every_fact_of_the_record(name):
+def test_the_page_has_the_whole_record(name):
     run = RUNS[name]()
-    words = Text(run._repr_html_()).words
-    for fact in (say.ending(run), say.made(run), say.made_rule_out(run), say.returned(run), say.wrong(run)):
-        assert fact is None or fact in words
-    assert sum("epoch " in word and ": " in word for word in words) in (0, *range(2, 101))
-
-
-def test_no_colour_is_given_so_that_light_and_dark_pages_keep_theirs():
-    page = RUNS["linear"]()._repr_html_()
-    assert set(re.findall(r'(?:color|fill|background)[:=]"?([\w#]+)', page)) <= {"inherit", "none", "currentColor"}
+    assert Text(run._repr_html_()).words == [str(run)]
+    assert say.made(run)[1:] in str(run)
 
 
 def test_what_looks_like_a_tag_is_shown_as_it_is():
     run = replace(RUNS["linear"](), mistakes_per_epoch=(3, 1), radius=2.0)
-    assert "R <= 2" in Text(run._repr_html_()).words
+    assert "R <= 2" in Text(run._repr_html_()).words[0]
     assert "<= 2" not in run._repr_html_()
-
-
-def test_a_long_run_shows_its_first_epochs():
-    run = replace(RUNS["linear"](), mistakes_per_epoch=tuple(range(1000, 0, -1)), epochs=1000)
-    assert run._repr_html_().count("<rect") == 100

@@ -9,7 +9,7 @@ import pytest
 from novikoff import Certificate, CertificateError, Inequalities, ProgramCertificate, certify
 from novikoff.prove.existence.regression import regression
 from novikoff.prove.expressivity.ball import read_ball
-from novikoff.prove.programs.program import read_program
+from novikoff.prove.programs.check import read_program
 from novikoff.prove.separable.certificate import Support, Witnesses
 from novikoff.prove.separable.conclude import InMemory, conclude
 from novikoff.prove.separable.feature_space import InFeatureSpace, conclude_kernel

@@ -12,7 +12,7 @@ from novikoff.cli.progress import progress
 if TYPE_CHECKING:
     from novikoff.cli.tables import NumberTable
 
-CODES = {"solved": 0, "no solution": 40, "margin ruled out": 41, "undecided": 42}
+CODES = {"solved": 0, "no solution": 40, "undecided": 42}
 METHODS = ("auto", "perceptron", "rescaled")
 
 
@@ -23,7 +23,6 @@ METHODS = ("auto", "perceptron", "rescaled")
 @click.option(
     "--method", type=click.Choice(METHODS), default="auto", show_default=True, help="The method that searches for x."
 )
-@options.learning("min_margin")
 @options.out("Where to write the proof.")
 @options.force
 @options.time_limit("Give up as undecided after this many seconds.")
@@ -41,7 +40,7 @@ def inequalities(
 
     The columns are the coefficients of the unknowns. With a column of labels, rows are examples x, and the inequalities
     those of a separating hyperplane: y (x, 1), or y x with --no-fit-intercept. The exit code is the outcome: 0
-    solved, 40 no solution, 41 margin ruled out, 42 undecided.
+    solved, 40 no solution, 42 undecided.
     """
     from novikoff.cli.tables import read_numbers
     from novikoff.prove.inequalities.search.solve import solve_inequalities
@@ -60,7 +59,6 @@ def inequalities(
         arithmetic=found.arithmetic,
         x=None if found.x is None else dict(zip(names, found.x.tolist(), strict=True)),
         margin=found.margin,
-        margin_at_most=found.margin_at_most,
         obstruction_rows=None if found.combination is None else found.combination.rows,
         message=str(found),
         iterations=found.iterations,

@@ -1,6 +1,7 @@
 """The record that every run leaves: what happened, what that proves, and what it states about new rows."""
 
 import enum
+import html
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -160,7 +161,7 @@ class Run(Proved):
 
     def _repr_html_(self) -> str:
         """The record as a notebook shows it."""
-        return say.as_html(self)
+        return f"<pre>{html.escape(str(self))}</pre>"
 
     def generalisation(self, confidence: float = 0.95, *, random_order: bool | None = None) -> "Generalisation":
         """What the run states about new rows of the same kind, each bound with this confidence.

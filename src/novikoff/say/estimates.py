@@ -38,7 +38,7 @@ HEADINGS = {
 }
 
 # The options of a formula that change the answer.
-OPTIONS = ("weights", "offset", "strata", "fixed_effects")
+OPTIONS = ("weights", "offset", "strata")
 
 # The most names and rows listed, and the width of lines.
 MOST_NAMES, MOST_ROWS, WIDTH = 8, 12, 100
@@ -75,7 +75,7 @@ FIRTH = {
 def in_words(found: Any) -> str:
     """Return the whole answer, line by line."""
     facts = [
-        ("response", success(found)),
+        ("response", response(found)),
         ("omitted", omitted(found)),
         *fates(found),
         ("separated", separated(found)),
@@ -88,11 +88,17 @@ def in_words(found: Any) -> str:
     return "\n".join(lines)
 
 
-def success(found: Any) -> str | None:
-    """State which level of the response counts as success; None for other families."""
-    left, columns = found.response
-    response = _response(found.family, left, columns, found.about["classes"])
-    return response if found.family in TWO_OUTCOMES else None
+def response(found: Any) -> str | None:
+    """State which level of the response counts as success, or the order of its classes; None if it has neither."""
+    (left, columns), classes = found.response, found.about["classes"]
+    if found.family in TWO_OUTCOMES and len(columns) == 2:
+        return f"{columns[0]} counts successes, {columns[1]} failures"
+    if found.family in TWO_OUTCOMES:
+        return f"{left}: success is {1 if classes is None else classes[1]}"
+    if classes is None:
+        return None
+    order = f"the reference is {classes[0]}" if found.family == "multinomial" else "in this order"
+    return f"{left}: {listed(classes, MOST_NAMES)}; {order}"
 
 
 def omitted(found: Any) -> str | None:
@@ -110,8 +116,13 @@ def _rows(rows: Any, positions: Any) -> str:
 
 def finite(fitted: Any) -> str:
     """Return Firth's estimates with their intervals, as a table."""
-    columns = {"estimate": fitted.estimate, "lower": fitted.lower, "upper": fitted.upper}
-    return "\n".join([_method(fitted), *_table(fitted.coefficients, columns)])
+    columns = [[name, *(f"{v:.4g}" for v in getattr(fitted, name))] for name in ("estimate", "lower", "upper")]
+    names, widths = ["", *fitted.coefficients], [max(map(len, column)) for column in columns]
+    lines = [
+        f"  {name:<{max(map(len, names))}}" + "".join(f"  {v:>{w}}" for v, w in zip(row, widths, strict=True))
+        for name, row in zip(names, zip(*columns, strict=True), strict=True)
+    ]
+    return "\n".join([_method(fitted), *lines])
 
 
 def finite_in_brief(fitted: Any) -> str:
@@ -126,49 +137,16 @@ def _method(fitted: Any) -> str:
     return f"{fitted.method}, with {100 * fitted.level:.4g} % profile-likelihood intervals{doubt}"
 
 
-def summary(found: Any, fitted: Any | None = None) -> str:
-    """Return the whole answer, then the status of every coefficient, with finite estimates if given."""
-    columns: dict[str, Any] = {"estimate": [found.fate(name) for name in found.coefficients]}
-    if fitted is not None:
-        columns |= {"Firth": fitted.estimate, "lower": fitted.lower, "upper": fitted.upper}
-    method = [] if fitted is None else [_method(fitted)]
-    return "\n".join([in_words(found), "", *method, *_table(found.coefficients, columns)])
-
-
-def _table(names: Any, columns: dict[str, Any]) -> list[str]:
-    """Return a line for every name, under headings."""
-    texts = [[name, *(v if isinstance(v, str) else f"{v:.4g}" for v in column)] for name, column in columns.items()]
-    first, widths = ["", *names], [max(map(len, column)) for column in texts]
-    left = max(map(len, first))
-    rows = zip(first, zip(*texts, strict=True), strict=True)
-    return [
-        f"  {name:<{left}}" + "".join(f"  {v:>{w}}" for v, w in zip(row, widths, strict=True)) for name, row in rows
-    ]
-
-
-def question(found: Any) -> list[tuple[str, str]]:
-    """Return the inputs besides the family that determine the answer, as headings and texts."""
-    about, formula = found.about, found.about["formula"]
+def question(found: Any) -> list[tuple[str, str | None]]:
+    """Return the inputs besides the family that determine the answer, as headings and texts, None if not given."""
+    formula = found.about["formula"]
     options = {} if formula is None else formula["options"]
-    left, columns = found.response
-    response = _response(found.family, left, columns, about["classes"])
     return [
-        *([] if response is None else [("response", response)]),
-        *((name, str(options[name])) for name in OPTIONS if name in options),
-        *([("ties", about["ties"])] if about["ties"] else []),
-        *([("intercept", "none")] if options.get("fit_intercept") is False else []),
+        ("response", response(found)),
+        *((name, options.get(name)) for name in OPTIONS),
+        ("ties", found.about["ties"]),
+        ("intercept", "none" if options.get("fit_intercept") is False else None),
     ]
-
-
-def _response(family: str, left: str, columns: list[str], classes: list[Any] | None) -> str | None:
-    if family in TWO_OUTCOMES and len(columns) == 2:
-        return f"{columns[0]} counts successes, {columns[1]} failures"
-    if family in TWO_OUTCOMES:
-        return f"{left}: success is {1 if classes is None else classes[1]}"
-    if classes is None:
-        return None
-    order = f"the reference is {classes[0]}" if family == "multinomial" else "in this order"
-    return f"{left}: {listed(classes, MOST_NAMES)}; {order}"
 
 
 def in_brief(found: Any) -> str:

@@ -5,7 +5,6 @@ whole sentences.
 """
 
 import math
-from html import escape
 from typing import Any
 
 from novikoff.engine.rounding import at_least
@@ -29,10 +28,6 @@ STOPPED = {
     "CYCLE": "the weights returned to earlier values, so no separator exists",
     "VALIDATION": "validation error stopped improving",
 }
-
-# More bars than this are too thin to see.
-MOST_BARS = 100
-HEIGHT = 48
 
 
 def record(run: Any) -> str:
@@ -198,29 +193,6 @@ def why_not_converged(run: Any, readout: str, min_margin: float | None) -> str:
     return ""
 
 
-def as_html(run: Any) -> str:
-    """Return the record for a notebook: one fact per line, and a bar for every epoch, in the notebook's own colours."""
-    expected = run.generalisation()
-    facts = {
-        "ended": ending(run),
-        "mistakes": made(run),
-        "scaled": scales(run),
-        "longest example": radius_in_words(run.radius) if run.has_length else None,
-        "proved": made_rule_out(run),
-        "weights returned": returned(run),
-        "errors": wrong(run),
-        "expected error": expected.in_words if expected.is_known else None,
-    }
-    cell = "text-align:left;vertical-align:top;padding:2px 12px 2px 0;background:none;color:inherit"
-    rows = "".join(
-        f'<tr style="background:none"><th style="{cell}" scope="row">{escape(name)}</th>'
-        f'<td style="{cell}">{escape(text)}</td></tr>'
-        for name, text in facts.items()
-        if text is not None
-    )
-    return f'<div><table style="border:0;color:inherit"><tbody>{rows}</tbody></table>{_bars(run)}</div>'
-
-
 def _what_it_proves(run: Any) -> str:
     if not run.has_length:
         return "The kernel is not positive definite, so there is neither a length R nor a margin."
@@ -243,20 +215,3 @@ def _times_weights(run: Any) -> str:
 
 def _sentence(phrase: str | None) -> str:
     return f"{phrase[0].upper()}{phrase[1:]}." if phrase else ""
-
-
-def _bars(run: Any) -> str:
-    made = run.mistakes_per_epoch[:MOST_BARS]
-    if len(made) < 2 or max(made) == 0:
-        return ""
-    width = max(4, min(20, 600 // len(made)))
-    heights = [HEIGHT * count / max(made) for count in made]
-    bars = "".join(
-        f'<rect x="{number * width}" y="{HEIGHT - height:.1f}" width="{width - 1}" height="{height:.1f}">'
-        f"<title>epoch {number + 1}: {counted(made[number], 'mistake')}</title></rect>"
-        for number, height in enumerate(heights)
-    )
-    return (
-        f'<svg role="img" aria-label="mistakes by epoch" width="{len(made) * width}" height="{HEIGHT}" '
-        f'style="max-width:100%" fill="currentColor" fill-opacity="0.6">{bars}</svg>'
-    )

@@ -298,7 +298,7 @@ def test_pivoting_in_whole_numbers_has_the_same_answer(family, monkeypatch):
     def fails(*arguments, **program):
         return None
 
-    monkeypatch.setattr("novikoff.prove.existence.search.signs.solved_in_floats", fails)
+    monkeypatch.setattr("novikoff.prove.existence.search.existence.solved_in_floats", fails)
     monkeypatch.setattr("novikoff.prove.separable.search.face._Search._in_floats", fails)
     for seed in range(300, 310):
         agrees(family, seed, signs=True)

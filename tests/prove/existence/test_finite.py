@@ -138,7 +138,7 @@ def test_a_frame_has_a_row_for_every_coefficient():
     assert list(frame.columns) == ["estimate"]
     full = FIRTH.to_frame(finite=True)
     assert list(full.columns) == ["estimate", "firth", "lower", "upper"]
-    np.testing.assert_array_equal(full["firth"], FIRTH.finite().to_frame()["estimate"])
+    np.testing.assert_array_equal(full["firth"], FIRTH.finite().estimate)
 
 
 def test_one_word_for_a_sign_that_is_not_determined():
@@ -146,17 +146,8 @@ def test_one_word_for_a_sign_that_is_not_determined():
     both = existence([[1.0, 1.0], [1.0, -1.0]], [1, 1], fit_intercept=False)
     assert found.to_frame()["estimate"].tolist() == ["+inf", "+inf"]
     assert both.to_frame()["estimate"].tolist() == ["+inf", "sign undetermined"]
-    for text in (str(both), both.summary(), repr(both.diverging)):
+    for text in (str(both), repr(both.diverging)):
         assert "sign undetermined" in text
-
-
-def test_a_summary_is_the_answer_and_a_table():
-    text = FIRTH.summary(finite=True)
-    assert text.startswith(str(FIRTH))
-    lines = [line.split() for line in text.splitlines()]
-    assert ["estimate", "Firth", "lower", "upper"] in lines
-    assert [line[1] for line in lines if line and line[0] == "dose"] == ["+inf"]
-    assert FIRTH.summary().splitlines()[-1].split() == ["age", "finite"]
 
 
 @pytest.mark.parametrize(

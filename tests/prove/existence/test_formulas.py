@@ -49,7 +49,7 @@ ROLES = TABLE[["dose", "ill"]].assign(
     [
         ("cbind(ill, well) ~ .", {}, "dose week start w size site"),
         ("ill + well ~ .", {"weights": "w"}, "dose week start size site"),
-        ("ill ~ .", {"weights": "w", "fixed_effects": ["site"]}, "dose well week start size"),
+        ("ill ~ . | site", {"weights": "w"}, "dose well week start size"),
         ("ill ~ . | site", {}, "dose well week start w size"),
         ("ill ~ . - week", {"family": "log-binomial", "offset": "size"}, "dose well start w site"),
         ("Surv(start, week, ill) ~ .", {"strata": "site"}, "dose well w size"),
@@ -184,7 +184,7 @@ def test_rows_that_a_model_dropped_are_counted():
 QUESTIONS = {
     "factors and weights": ("ill ~ dose + C(site)", {"weights": "w"}),
     "fixed effects": ("well ~ dose | site", {"family": "ppml"}),
-    "fixed effects by name": ("well ~ . - week", {"family": "ppml", "fixed_effects": ["site"]}),
+    "fixed effects and a dot": ("well ~ . - week | site", {"family": "ppml"}),
     "survival": ("Surv(start, week, ill) ~ dose", {"strata": "site", "ties": "exact"}),
     "classes": ("site ~ dose*w", {"family": "multinomial", "reference": "b", "fit_intercept": False}),
     "log link": ("cbind(ill, well) ~ dose", {"family": "log-binomial", "offset": "size"}),

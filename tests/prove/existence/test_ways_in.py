@@ -113,6 +113,11 @@ def test_examples_and_files_of_numbers(tmp_path):
         existence(read(tmp_path / "six.csv", label="ill"))
 
 
+def test_a_frame_is_no_model_whatever_its_columns_are_called():
+    named = X.assign(model=1, endog=TABLE["week"], exog_names=0)
+    assert existence(named, ILL).coefficients == ("intercept", *named.columns)
+
+
 def test_factors_and_functions_are_formulaic_s():
     found = existence("I(age > 35) ~ C(site) + dose:age", TABLE)
     assert found.coefficients == ("intercept", "C(site)[T.b]", "dose:age")
@@ -234,7 +239,7 @@ def test_least_squares_are_refused_unless_a_family_is_asked_for():
         (("ill ~ doze", TABLE), {}, "doze"),
         (("ill ~ dose", TABLE), {"weights": "wait"}, "weight"),
         (("ill ~ dose | town", TABLE), {}, "no column 'town'"),
-        (("ill ~ dose | site", TABLE), {"fixed_effects": "site"}, "not in both"),
+        (("ill ~ dose | site", TABLE), {"fixed_effects": "site"}, "after a bar"),
         (("ill ~ dose",), {}, "needs a table"),
         ((sm.Logit(ILL, C), TABLE), {}, "has its own data"),
     ],
@@ -289,8 +294,11 @@ def test_arrays_frames_and_formulas_omit_the_same_rows():
             assert (found.omitted, found.separated_rows) == (known.omitted, known.separated_rows)
     in_roles = TABLE.assign(site=["a", None, *"abab"], weight=[1.0, 1.0, None, 1.0, 1.0, 1.0])
     found = existence("sick ~ dose | site", in_roles, family="poisson", weights="weight")
-    by_array = {"weights": in_roles["weight"], "fixed_effects": {"site": in_roles["site"]}}
-    assert found.omitted == existence("sick ~ dose", in_roles, family="poisson", **by_array).omitted == (1, 2)
+    by_array = {"weights": in_roles["weight"], "fixed_effects": in_roles[["site"]]}
+    arrays = existence(in_roles[["dose"]], in_roles["sick"], family="poisson", **by_array)
+    assert answer(found) == answer(arrays)
+    assert found.omitted == arrays.omitted == (1, 2)
+    assert existence("sick ~ dose | site", in_roles, family="poisson", weights=in_roles["weight"]).omitted == (1, 2)
 
 
 def test_what_statsmodels_drops_is_omitted_as_if_it_were_done_here():

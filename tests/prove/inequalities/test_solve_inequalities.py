@@ -157,39 +157,11 @@ def test_a_product_that_is_0_but_not_in_float64_is_a_mistake():
 # -- what the result says ---------------------------------------------------------------------------------------------
 
 
-def test_the_margin_of_the_solution_lies_below_every_bound():
+def test_the_margin_of_the_solution_is_at_most_the_largest():
     A = needle(60, 5, 0.01, seed=3)
     for method in METHODS:
         answer = solve_inequalities(A, method=method)
-        assert 0 < answer.margin <= 0.01 * (1 + 1e-9) <= answer.margin_at_most * (1 + 2e-9)
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_a_margin_that_was_asked_for_is_ruled_out(method):
-    A = exponential(14)
-    answer = solve_inequalities(A, method=method, min_margin=0.02)
-    assert answer.outcome is Outcome.MARGIN_RULED_OUT
-    assert answer.margin_at_most < 0.02
-    assert (answer.arithmetic, bool(answer), answer.x) == ("exact", False, None)
-    answer.check(A)
-    with pytest.raises(CertificateError, match="margin_at_most"):
-        replace(answer, margin_at_most=answer.margin_at_most / 2).check(A)
-    with pytest.raises(CertificateError, match="outcome"):
-        replace(answer, min_margin=answer.margin_at_most).check(A)
-
-
-def test_a_margin_that_is_not_ruled_out_is_not_called_so():
-    answer = solve_inequalities(needle(200, 20, 1e-5, seed=0), method="perceptron", min_margin=9.9e-6)
-    assert answer.outcome is Outcome.UNDECIDED
-    assert 1e-5 * (1 - 1e-9) <= answer.margin_at_most < 2e-5
-
-
-def test_rescalings_alone_rule_a_margin_out():
-    A = exponential(40)
-    answer = solve_inequalities(A, method="rescaled", min_margin=1e-4)
-    assert answer.outcome is Outcome.MARGIN_RULED_OUT
-    assert answer.potential[-1] > 0
-    answer.check(A)
+        assert 0 < answer.margin <= 0.01 * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("A", [needle(100, 10, 1e-6, seed=0), skewed(200, 20, 1e-6, seed=0), exponential(25)])
@@ -261,9 +233,6 @@ def test_a_system_that_makes_no_sense_is_refused(A, message):
     ("arguments", "message"),
     [
         ({"method": "simplex"}, "choose one of auto, perceptron"),
-        ({"min_margin": 0.0}, "above 0 and at most 1"),
-        ({"min_margin": 1.5}, "above 0 and at most 1"),
-        ({"min_margin": math.nan}, "above 0 and at most 1"),
         ({"time_limit": 0}, "positive number of seconds"),
         ({"time_limit": -1.0}, "positive number of seconds"),
     ],

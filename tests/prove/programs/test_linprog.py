@@ -12,8 +12,7 @@ from scipy.optimize import linprog as highs
 
 from novikoff.prove.exact.document import CertificateError
 from novikoff.prove.exact.ratios import Ratios
-from novikoff.prove.programs.check import ProgramCertificate, ProgramData
-from novikoff.prove.programs.program import read_program
+from novikoff.prove.programs.check import ProgramCertificate, ProgramData, read_program
 from novikoff.prove.programs.search import linprog as solver
 from novikoff.prove.programs.search.linprog import linprog
 from novikoff.prove.separable.search.highs import BASIC, LOWER, Guess

@@ -9,8 +9,7 @@ from scipy.sparse import csr_array
 
 from novikoff import CertificateError, ProgramCertificate, linprog
 from novikoff.engine.clock import Clock
-from novikoff.prove.programs.check import MEANINGS
-from novikoff.prove.programs.program import read_program
+from novikoff.prove.programs.check import MEANINGS, read_program
 from novikoff.prove.programs.search.linprog import solved
 from tests.mutants import survivors
 

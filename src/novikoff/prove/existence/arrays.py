@@ -74,7 +74,7 @@ def from_arrays(
     family = family_named(options.get("family"))
     _check_options(family, options)
     if options.get("fixed_effects") is not None:
-        options = ModelOptions(**{**options, "fixed_effects": named_effects(options["fixed_effects"])})
+        options = ModelOptions(**{**options, "fixed_effects": _named_effects(options["fixed_effects"])})
     labels = next((found for found in (row_labels, row_labels_of(X), row_labels_of(y)) if found is not None), None)
     n_rows = (getattr(X, "shape", None) or (len(X),))[0]
     labels = None if labels is None or len(labels) != n_rows else labels
@@ -181,20 +181,12 @@ def _with_effects(
     return stacked, columns, tuple(effects)
 
 
-def named_effects(given: Any) -> dict[str, Any]:
-    """Return fixed effects, given in any form, as labels for every row, by name."""
-    if isinstance(given, Mapping):
-        return {str(name): values for name, values in given.items()}
-    if hasattr(given, "columns") and len(getattr(given, "shape", ())) == 2:
-        return {str(name): given[name] for name in given.columns}
-    table = np.asarray(given, dtype=object)
-    if table.ndim == 1 and not (len(table) and isinstance(table[0], list | tuple | np.ndarray)):
-        return {str(getattr(given, "name", None) or "effect"): given}
-    if not isinstance(given, list | tuple):
-        return {f"effect{i}": table[:, i].tolist() for i in range(table.shape[1])}
-    names = [str(getattr(values, "name", None) or f"effect{i}") for i, values in enumerate(given)]
-    check_different(names)
-    return dict(zip(names, given, strict=True))
+def _named_effects(given: Any) -> dict[str, Any]:
+    """Return fixed effects, a mapping or the columns of a frame, as labels for every row, by name."""
+    names = given.columns if hasattr(given, "columns") else given if isinstance(given, Mapping) else None
+    if names is None:
+        raise ValueError("fixed_effects must be a mapping from names to labels for every row, or a data frame")
+    return {str(name): given[name] for name in names}
 
 
 # -- the response -----------------------------------------------------------------------------------------------------
@@ -306,7 +298,7 @@ def _survival(y: Any, n: int) -> dict[str, Floats]:
     time, event = found["time"], found.get("event", np.ones(n))
     if not np.isin(event, (0.0, 1.0)).all():
         raise ValueError("event has values other than 0 and 1: 1 where the event was seen, 0 where it was censored")
-    late = np.flatnonzero(found["entry"] >= time) if "entry" in found else []
+    late = np.flatnonzero(found.get("entry", -np.inf) >= time)
     if len(late):
         raise ValueError(f"row {late[0]} enters at {found['entry'][late[0]]} and leaves at {time[late[0]]}")
     return {**found, "event": event}

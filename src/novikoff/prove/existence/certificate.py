@@ -13,15 +13,9 @@ from typing import TYPE_CHECKING, Any
 from novikoff.engine.clock import UNLIMITED, Clock
 from novikoff.prove.exact.codec import Label, read_part, read_value, written_part
 from novikoff.prove.exact.document import CertificateError, ProofFields, claim, read_proof, written
-from novikoff.prove.existence.conclude import (
-    SIGNS,
-    Estimate,
-    EstimateClaims,
-    EstimateWitnesses,
-    conclude,
-)
+from novikoff.prove.existence.conclude import SIGNS, Estimate, EstimateWitnesses, conclude
 from novikoff.prove.existence.families import check_different, coefficients_of, names_of
-from novikoff.prove.existence.finite import FiniteEstimate, firth, frame
+from novikoff.prove.existence.finite import FiniteEstimate, firth
 from novikoff.prove.existence.likelihood import COLUMNS, NUMBERS, TIES, Likelihood, given_positions
 from novikoff.say import estimates as say
 from novikoff.say.estimates import UNIDENTIFIED
@@ -54,15 +48,11 @@ class Existence:
     @classmethod
     def of(cls, likelihood: Likelihood, witnesses: EstimateWitnesses, clock: Clock = UNLIMITED) -> "Existence":
         """Return the certificate that follows from witnesses; raise CertificateError if they prove nothing."""
-        return cls.from_claims(likelihood, conclude(likelihood, witnesses, clock), witnesses)
-
-    @classmethod
-    def from_claims(cls, likelihood: Likelihood, claims: EstimateClaims, witnesses: EstimateWitnesses) -> "Existence":
+        claims = conclude(likelihood, witnesses, clock)
         names = coefficients_of(likelihood)
-        diverging = claims.diverging
-        named = None if diverging is None else {names[place]: sign for place, sign in diverging.items()}
-        about, separated = likelihood.about(), claims.separated_rows
-        return cls(claims.estimate, names, named, separated, about, likelihood.sha256, witnesses, likelihood)
+        named = None if claims.diverging is None else {names[place]: sign for place, sign in claims.diverging.items()}
+        about, sha256 = likelihood.about(), likelihood.sha256
+        return cls(claims.estimate, names, named, claims.separated_rows, about, sha256, witnesses, likelihood)
 
     # -- claims -------------------------------------------------------------------------------------------------------
 
@@ -140,7 +130,9 @@ class Existence:
         """
         if UNIDENTIFIED in (self.diverging or {}).values():
             raise ValueError("some coefficients are not identified; drop collinear columns until each of them is")
-        return firth(self._data("finite"), level)
+        if self.likelihood is None:
+            raise ValueError("a certificate from a file has no data: ask existence(...) again, and then finite()")
+        return firth(self.likelihood, level)
 
     def to_frame(self, finite: bool = False) -> "pandas.DataFrame":
         """Return one row per coefficient, by name, whose `estimate` is its value in `diverging`, or "finite".
@@ -151,16 +143,11 @@ class Existence:
         if finite:
             found = self.finite()
             columns |= {"firth": found.estimate, "lower": found.lower, "upper": found.upper}
-        return frame(columns, self.coefficients)
-
-    def summary(self, finite: bool = False) -> str:
-        """Return the whole answer, with a table of all coefficients; with `finite=True` also Firth's estimates."""
-        return say.summary(self, self.finite() if finite else None)
-
-    def _data(self, method: str) -> Likelihood:
-        if self.likelihood is None:
-            raise ValueError(f"a certificate from a file has no data: ask existence(...) again, and then {method}()")
-        return self.likelihood
+        try:
+            import pandas as pd
+        except ImportError:
+            raise ImportError("to_frame requires pandas; install it with: pip install pandas") from None
+        return pd.DataFrame(columns, index=pd.Index(self.coefficients, name="coefficient"))
 
     def __bool__(self) -> bool:
         """Whether the estimate is known to exist."""
@@ -308,7 +295,6 @@ def _read_formula(formula: ProofFields) -> dict[str, Any]:
         if part.present(name):
             options[name] = read_value(part, part.value(name), name, Label)
     options |= {"fit_intercept": part.flag("fit_intercept")} if part.present("fit_intercept") else {}
-    options |= {"fixed_effects": list(part.texts("fixed_effects"))} if part.present("fixed_effects") else {}
     part.close()
     # In the order of the file: the fingerprint does not depend on it, but the comparison does.
     return {"text": text, "options": {name: options[name] for name in part.content}}

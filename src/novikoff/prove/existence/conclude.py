@@ -82,27 +82,25 @@ def conclude(likelihood: Likelihood, witnesses: EstimateWitnesses, clock: Clock 
 
     Raises OutOfTimeError if there is no time for the conclusions from an obstruction.
     """
+    if witnesses == EstimateWitnesses():  # nothing is claimed, and no cone needed, which may take long to build
+        return EstimateClaims(Estimate.UNDECIDED)
     if likelihood.family != "log-binomial":
         _need(witnesses.start is None and witnesses.no_start is None, "start", "only the log link asks for one")
     elif witnesses.no_start is not None:
         _need(witnesses == EstimateWitnesses(no_start=witnesses.no_start), "no_start", "no other witness is allowed")
         _check_no_start(likelihood, witnesses.no_start)
         return EstimateClaims(Estimate.NO_START)
-    elif witnesses.start is not None:
-        _check_start(likelihood, witnesses.start)
     else:
-        _need(witnesses == EstimateWitnesses(), "start", "without one, nothing is claimed")
-        return EstimateClaims(Estimate.UNDECIDED)
-    return _conclude(cone_of(likelihood), witnesses, clock)
-
-
-def _conclude(cone: Cone, witnesses: EstimateWitnesses, clock: Clock) -> EstimateClaims:
+        _need(witnesses.start is not None, "start", "without one, nothing is claimed")
+        _check_start(likelihood, witnesses.start or ())
+    cone = cone_of(likelihood)
     is_strict = np.zeros(cone.whole.n_rows, dtype=bool)
     for number, direction in enumerate(witnesses.directions):
         if number and clock.is_over():
             raise OutOfTimeError
-        signs = signs_along(cone, direction)
-        _need(is_in_cone(cone, signs), "direction", f"number {number} violates a row")
+        signs = _signs_along(cone, direction)
+        holds = (signs >= 0).all() and not signs[cone.is_equation].any()
+        _need(bool(holds), "direction", f"number {number} violates a row")
         if number == 0:
             is_strict = signs > 0
             _need(bool(is_strict.any()), "direction", "no row is positive")
@@ -117,15 +115,10 @@ def _conclude(cone: Cone, witnesses: EstimateWitnesses, clock: Clock) -> Estimat
     )
 
 
-def signs_along(cone: Cone, direction: tuple[int, ...]) -> NDArray[np.int8]:
+def _signs_along(cone: Cone, direction: tuple[int, ...]) -> NDArray[np.int8]:
     """Return the sign of every row along a direction."""
     _need(len(direction) == cone.size, "direction", f"it has {len(direction)} numbers, and needs {cone.size}")
     return cone.signs(direction)
-
-
-def is_in_cone(cone: Cone, signs: NDArray[np.int8]) -> bool:
-    """Whether all inequalities and equations hold."""
-    return bool((signs >= 0).all() and not signs[cone.is_equation].any())
 
 
 def _null_space_of_face(cone: Cone, obstruction: Combination, is_strict: Mask, clock: Clock) -> NullSpace:
@@ -211,7 +204,7 @@ def _check_sign(cone: Cone, null_space: NullSpace, proof: SignProof, sign: int) 
 
 def _check_start(likelihood: Likelihood, start: tuple[int, ...]) -> None:
     cone = start_cone(likelihood)
-    signs = signs_along(cone, start)
+    signs = _signs_along(cone, start)
     _need(bool((signs >= 0).all() and (signs > 0)[must_be_below(likelihood)].all()), "start", "it violates a row")
 
 

@@ -40,7 +40,7 @@ class Beyond(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Cone:
-    """Integer rows, of which some are equations, and the names of the coefficients.
+    """Integer rows, of which some are equations.
 
     Each coefficient has a unit of its own, a power of two. `owner` is the row of the data that a row of the cone
     belongs to. In a chain of comparisons, such as events in time, `after` is the row of the data that it is compared
@@ -52,14 +52,13 @@ class Cone:
     whole: WholeMatrix
     exponents: Numbers
     is_equation: NDArray[np.bool_]
-    names: tuple[str, ...]
     owner: Numbers
     after: Numbers | None = None
     known: dict[Any, Any] = field(default_factory=dict, repr=False)
 
     @property
     def size(self) -> int:
-        return len(self.names)
+        return self.whole.n_columns
 
     def null_space(self, rows: Rows, clock: Clock) -> NullSpace:
         """Return the null space of some rows."""
@@ -83,15 +82,12 @@ class Cone:
 
     def signs(self, direction: Sequence[int]) -> NDArray[np.int8]:
         """Return the sign of every row along a direction."""
-        return np.sign(self.whole.times(self.in_units(direction))).astype(np.int8)
-
-    def in_units(self, direction: Sequence[int]) -> list[int]:
-        """Return a direction in the units of the integer rows, up to a power of two."""
         lowest = int(self.exponents.min(initial=0))
-        return [value << (e - lowest) for value, e in zip(direction, self.exponents.tolist(), strict=True)]
+        shifts = zip(direction, (self.exponents - lowest).tolist(), strict=True)
+        return np.sign(self.whole.times([value << e for value, e in shifts])).astype(np.int8)
 
     def in_given_units(self, direction: Sequence[Any]) -> tuple[int, ...]:
-        """Invert `in_units`."""
+        """Return a direction along the integer rows in the units of the data."""
         pairs = zip(direction, self.exponents.tolist(), strict=True)
         return tuple(as_whole([value * power_of_two(-e) for value, e in pairs]))
 
@@ -177,7 +173,7 @@ def _poisson(likelihood: Likelihood, clock: Clock) -> Cone:
 def _signed(likelihood: Likelihood, rows: Rows, signs: Rows, is_equation: NDArray[np.bool_], clock: Clock) -> Cone:
     X, exponents = whole_rows(likelihood.X)
     whole = sums_of([Term(X, rows, signs, np.zeros_like(rows))], len(rows), X.n_columns, clock)
-    return Cone(whole, exponents, is_equation, likelihood.columns, rows)
+    return Cone(whole, exponents, is_equation, rows)
 
 
 def start_cone(likelihood: Likelihood) -> Cone:
@@ -190,8 +186,7 @@ def start_cone(likelihood: Likelihood) -> Cone:
     design = -hstack([likelihood.X[rows], csr_array(offset)], format="csr")
     last = csr_array(([1.0], ([0], [design.shape[1] - 1])), shape=(1, design.shape[1]))
     whole, exponents = whole_rows(csr_array(vstack([design, last])))
-    names = (*likelihood.columns, "offset")
-    return Cone(whole, exponents, np.zeros(len(rows) + 1, dtype=bool), names, np.append(rows, -1))
+    return Cone(whole, exponents, np.zeros(len(rows) + 1, dtype=bool), np.append(rows, -1))
 
 
 def must_be_below(likelihood: Likelihood) -> NDArray[np.bool_]:
@@ -214,7 +209,7 @@ def _multinomial(likelihood: Likelihood, clock: Clock) -> Cone:
     ]
     whole = sums_of(sides, len(rows), (k - 1) * X.n_columns, clock)
     is_equation = np.zeros(len(rows), dtype=bool)
-    return Cone(whole, np.tile(exponents, k - 1), is_equation, coefficients_of(likelihood), rows)
+    return Cone(whole, np.tile(exponents, k - 1), is_equation, rows)
 
 
 def _ordinal(likelihood: Likelihood, clock: Clock) -> Cone:
@@ -228,7 +223,7 @@ def _ordinal(likelihood: Likelihood, clock: Clock) -> Cone:
     thresholds = Term(WholeMatrix.of_table([[1]], 1), nowhere, signs, X.n_columns + place)
     whole = sums_of([Term(X, rows, -signs, nowhere), thresholds], len(rows), X.n_columns + k - 1, clock)
     units, is_equation = np.append(exponents, np.zeros(k - 1, dtype=np.int64)), np.zeros(len(rows), dtype=bool)
-    return Cone(whole, units, is_equation, coefficients_of(likelihood), rows)
+    return Cone(whole, units, is_equation, rows)
 
 
 # -- comparisons ------------------------------------------------------------------------------------------------------
@@ -320,7 +315,7 @@ def _compared(
     ones = np.ones(count, dtype=np.int64)
     sides = [Term(X, larger, ones, 0 * ones), Term(X, smaller, -ones, 0 * ones)]
     whole = sums_of(sides, count, X.n_columns, clock)
-    return Cone(whole, exponents, equal, likelihood.columns, smaller, larger if in_a_chain else None)
+    return Cone(whole, exponents, equal, smaller, larger if in_a_chain else None)
 
 
 _CONES: dict[str, Callable[[Likelihood, Clock], Cone]] = {

@@ -6,15 +6,12 @@ scaled here by powers of two, so that the solver's steps have a suitable length.
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from novikoff.prove.existence.likelihood import Floats, Likelihood
 from novikoff.say import estimates as say
-
-if TYPE_CHECKING:
-    import pandas
 
 # A larger dense design is refused: this many numbers take 800 MB.
 MOST_NUMBERS = 10**8
@@ -36,22 +33,8 @@ class FiniteEstimate:
     method: str
     converged: bool
 
-    def to_frame(self) -> "pandas.DataFrame":
-        """Return one row per coefficient, by name: estimate, lower, upper."""
-        columns = {"estimate": self.estimate, "lower": self.lower, "upper": self.upper}
-        return frame(columns, self.coefficients)
-
     def __str__(self) -> str:
         return say.finite(self)
-
-
-def frame(columns: dict[str, Any], names: tuple[str, ...]) -> Any:
-    """Return a pandas data frame with a row for every coefficient."""
-    try:
-        import pandas as pd
-    except ImportError:
-        raise ImportError("to_frame requires pandas; install it with: pip install pandas") from None
-    return pd.DataFrame(columns, index=pd.Index(names, name="coefficient"))
 
 
 def firth(likelihood: Likelihood, level: float = 0.95) -> FiniteEstimate:
@@ -71,24 +54,37 @@ def firth(likelihood: Likelihood, level: float = 0.95) -> FiniteEstimate:
         )
     X = likelihood.X[used].toarray()
     units = np.exp2(np.frexp(np.abs(X).max(axis=0, initial=0.0))[1] - 1.0)
-    fitted = (_logistic if family == "binomial" else _cox)(likelihood, X / units, offset)
+    try:
+        import firthmodels
+    except ImportError:
+        message = "Firth's estimate requires firthmodels; install it with: pip install 'novikoff[firth]'"
+        raise ImportError(message) from None
+    how: Any = {"max_iter": MOST_STEPS, "gtol": TOLERANCE, "xtol": TOLERANCE}
+    how |= {"backend": "auto" if X.size > WORTH_COMPILING else "numpy"}  # NumPy fits small designs in seconds
+    try:
+        if family == "cox":
+            event, time = (likelihood.numbers[name][used] for name in ("event", "time"))
+            outcome = event > 0, time - min(time.min(), 0.0)  # only their order counts; they must not be negative
+            fitted = firthmodels.FirthCoxPH(**how).fit(X / units, outcome)
+        else:
+            rows, outcome, weights, offsets = _trials(likelihood, X / units, offset[used])
+            model = firthmodels.FirthLogisticRegression(fit_intercept=False, **how)
+            fitted = model.fit(rows, outcome, sample_weight=weights, offset=offsets)
+    except np.linalg.LinAlgError as error:
+        raise ValueError(f"Firth's estimate cannot be computed: {error} Drop collinear columns first") from None
     ends = np.asarray(fitted.conf_int(alpha=1 - level, method="pl", max_iter=MOST_STEPS)) / units[:, None]
     estimate, converged = np.asarray(fitted.coef_) / units, bool(fitted.converged_)
     return FiniteEstimate(likelihood.columns, estimate, ends[:, 0], ends[:, 1], level, say.FIRTH[family], converged)
 
 
-def _logistic(likelihood: Likelihood, X: Floats, offset: Floats) -> Any:
-    """Fit every row once with its successes and once with its failures, each as often as its weight."""
-    firthmodels, used = _firthmodels(), likelihood.used
-    won, lost = (likelihood.numbers[name][used] for name in ("successes", "failures"))
-    outcome, weight = np.repeat([1, 0], len(used)), np.tile(likelihood.numbers["weight"][used], 2)
-    weight = weight * np.append(won, lost)
-    some = weight > 0
+def _trials(likelihood: Likelihood, X: Floats, offset: Floats) -> tuple[Floats, Any, Floats, Floats]:
+    """Return every row once with its successes and once with its failures, each as often as its weight."""
+    counts = np.append(*(likelihood.numbers[name][likelihood.used] for name in ("successes", "failures")))
+    weights = counts * np.tile(likelihood.numbers["weight"][likelihood.used], 2)
+    outcome, some = np.repeat([1, 0], len(X)), weights > 0
     if len(set(outcome[some].tolist())) < 2:
         raise ValueError("all outcomes are alike, and there is nothing to estimate")
-    model = firthmodels.FirthLogisticRegression(fit_intercept=False, **_how(X))
-    rows, offsets = np.tile(X, (2, 1))[some], np.tile(offset[used], 2)[some]
-    return _fit(model, rows, outcome[some], sample_weight=weight[some], offset=offsets)
+    return np.tile(X, (2, 1))[some], outcome[some], weights[some], np.tile(offset, 2)[some]
 
 
 def _check_cox(likelihood: Likelihood, offset: Floats) -> None:
@@ -98,34 +94,3 @@ def _check_cox(likelihood: Likelihood, offset: Floats) -> None:
     if unknown:
         names = ", ".join(unknown).replace("stratum", "strata")
         raise ValueError(f"firthmodels' Cox regression has no {names}; {say.ELSEWHERE['cox']}")
-
-
-def _cox(likelihood: Likelihood, X: Floats, offset: Floats) -> Any:
-    model = _firthmodels().FirthCoxPH(**_how(X))
-    event, time = (likelihood.numbers[name][likelihood.used] for name in ("event", "time"))
-    return _fit(
-        model, X, (event > 0, time - min(time.min(), 0.0))
-    )  # only their order counts; they must not be negative
-
-
-def _how(X: Floats) -> dict[str, Any]:
-    """Return the solver's settings; small designs, which NumPy fits in seconds, are not compiled."""
-    backend = "auto" if X.size > WORTH_COMPILING else "numpy"
-    return {"max_iter": MOST_STEPS, "gtol": TOLERANCE, "xtol": TOLERANCE, "backend": backend}
-
-
-def _fit(model: Any, *data: Any, **options: Any) -> Any:
-    try:
-        return model.fit(*data, **options)
-    except np.linalg.LinAlgError as error:
-        raise ValueError(f"Firth's estimate cannot be computed: {error} Drop collinear columns first") from None
-
-
-def _firthmodels() -> Any:
-    try:
-        import firthmodels
-    except ImportError:
-        raise ImportError(
-            "Firth's estimate requires firthmodels; install it with: pip install 'novikoff[firth]'"
-        ) from None
-    return firthmodels

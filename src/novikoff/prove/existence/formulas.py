@@ -28,7 +28,6 @@ from novikoff.prove.existence.arrays import (
     WITH_INTERCEPT,
     family_named,
     from_arrays,
-    named_effects,
     plain_label,
     row_labels_of,
     without_missing,
@@ -162,55 +161,45 @@ def from_formula(text: str, table: Any, options: ModelOptions, *, is_from_file: 
     Rows with a missing value in a column that is used are omitted.
     """
     frame, names = frame_of(table)
-    parts, given, remembered = _asked(text, options)
-    wanted = given.pop("fixed_effects")
+    parts, given, effects = _asked(text, options)
+    formula = {"text": text, "options": {name: v for name, v in given.items() if name != "family" and _is_plain(v)}}
     roles = {name: given[name] for name in COLUMNS if isinstance(given.get(name), str)}
-    named = _NamedColumns.of(parts, names, {*roles.values(), *(wanted if _are_names(wanted) else ())})
+    named = _NamedColumns.of(parts, names, {*roles.values(), *effects})
     if is_from_file and named.terms is None:
         raise CertificateError(
             f"the formula {parts.left} ~ {parts.right:.200} does not only name columns of this table, and what a file "
             "says is not evaluated; if you know the formula, pass it: check(formula, table), or novikoff check "
             "--formula"
         )
-    has_intercept = given["family"] in WITH_INTERCEPT and not wanted and given.get("fit_intercept", True)
-    given |= {role: _column(frame, name, names) for role, name in roles.items()}
-    if wanted:
-        by_name = {name: _column(frame, name, names) for name in wanted} if _are_names(wanted) else wanted
-        given["fixed_effects"] = named_effects(by_name)
-    given["fit_intercept"] = False
+    has_intercept = given["family"] in WITH_INTERCEPT and not effects and given.get("fit_intercept", True)
+    given |= {role: _column(frame, name, names) for role, name in roles.items()} | {"fit_intercept": False}
+    if effects:
+        given["fixed_effects"] = {name: _column(frame, name, names) for name in effects}
     used = [frame[name] for name in named.used(parts, names)]
     asked = ModelOptions(**given)  # type: ignore[typeddict-item]
     (frame, labels), asked, omitted = without_missing([frame, row_labels_of(table)], used, asked, len(frame))
     X, design, y = named.computed(parts, _settled(frame) if omitted else frame, bool(has_intercept))
-    formula = {"text": text, "options": remembered}
     return from_arrays(X, y, asked, names=design, formula=formula, row_labels=labels, omitted=omitted)
 
 
-def _are_names(effects: Sequence[Any]) -> bool:
-    return all(isinstance(name, str) for name in effects)
+def _is_plain(value: Any) -> bool:
+    return isinstance(value, str | bool | int | float)
 
 
-def _asked(text: str, options: ModelOptions) -> tuple[FormulaParts, dict[str, Any], dict[str, Any]]:
-    """Return the parts of a formula, the options merged with it, and those that a certificate stores."""
+def _asked(text: str, options: ModelOptions) -> tuple[FormulaParts, dict[str, Any], list[str]]:
+    """Return the parts of a formula, the options with those that it implies, and its fixed effects."""
     parts = FormulaParts.of(text)
     given: dict[str, Any] = {name: value for name, value in sorted(options.items()) if value is not None}
     if given.get("fit_intercept") is True:
         del given["fit_intercept"]  # True is the default
     given |= {name: plain_label(given[name]) for name in ("reference", "success") if name in given}
     given["family"] = family_named(given.get("family") or ("cox" if is_survival(parts.left) else "binomial"))
-    effects = _effects(parts.effects) if parts.effects else []
-    if effects and given.get("fixed_effects") is not None:
-        raise ValueError("fixed effects stand after a bar in the formula, or in fixed_effects=, not in both")
+    effects = listed_names(parts.effects) if parts.effects else []
+    if effects is None or "fixed_effects" in given:
+        raise ValueError("fixed effects of a formula are names of columns after a bar: 'y ~ x | origin + year'")
     if is_survival(parts.left) and given["family"] != "cox":
         raise ValueError(f"{parts.left} names times and events of a Cox model; leave out family=")
-    wanted = effects or given.pop("fixed_effects", None) or ()
-    wanted = [wanted] if isinstance(wanted, str) else wanted
-    remembered: dict[str, Any] = {
-        name: value for name, value in given.items() if name != "family" and isinstance(value, str | bool | int | float)
-    }
-    if wanted and not effects and _are_names(wanted):
-        remembered["fixed_effects"] = list(wanted)
-    return parts, {**given, "fixed_effects": wanted}, remembered
+    return parts, given, effects
 
 
 def frame_of(table: Any) -> tuple[Any, list[str]]:
@@ -238,13 +227,6 @@ def _settled(frame: Any) -> Any:
         elif str(column.dtype) in ("boolean", "object") and all(type(value) in (bool, np.bool_) for value in column):
             changed[name] = column.astype(bool)
     return frame.assign(**changed) if changed else frame
-
-
-def _effects(text: str) -> list[str]:
-    effects = listed_names(text)
-    if effects is None:
-        raise ValueError(f"the fixed effects {text!r:.200} are not names of columns; write 'y ~ x | origin + year'")
-    return effects
 
 
 def _column(frame: Any, name: str, names: list[str]) -> Any:
@@ -293,8 +275,8 @@ class _NamedColumns(NamedTuple):
 
 def used_columns(text: str, names: Sequence[str], options: Mapping[str, Any]) -> set[str]:
     """Return the columns of a table that a formula and its options use."""
-    parts, given, _ = _asked(text, ModelOptions(**options))  # type: ignore[typeddict-item]
-    roles = {*given["fixed_effects"], *(given[name] for name in COLUMNS if name in given)}
+    parts, given, effects = _asked(text, ModelOptions(**options))  # type: ignore[typeddict-item]
+    roles = {*effects, *(given[name] for name in COLUMNS if name in given)}
     return _NamedColumns.of(parts, names, roles).used(parts, names)
 
 

@@ -36,9 +36,10 @@ def likelihood_of(
 
         return from_formula(model, data, options, is_from_file=is_from_file)
     given: Any = {name: value for name, value in options.items() if value is not None}
-    inner = getattr(model, "model", None)
+    is_table = hasattr(model, "shape")  # which may have columns of any name
+    inner = None if is_table else getattr(model, "model", None)
     model = inner if hasattr(inner, "exog") else model
-    if hasattr(model, "endog") and hasattr(model, "exog_names"):
+    if not is_table and hasattr(model, "endog") and hasattr(model, "exog_names"):
         if data is not None:
             raise ValueError(f"a {type(model).__name__} has its own data; leave the second argument out")
         return _of_statsmodels(model, given)
@@ -49,7 +50,7 @@ def likelihood_of(
             "X alone is not enough: pass the response y, or a formula and a table; of other libraries, only models of "
             "statsmodels are taken"
         )
-    return from_arrays(model, data, {"family": "binomial", **given})
+    return from_arrays(model, data, ModelOptions(**{"family": "binomial", **given}))  # type: ignore[typeddict-item]
 
 
 def _examples(source: Any) -> tuple[Any, Any]:
@@ -73,9 +74,9 @@ def _of_statsmodels(model: Any, given: Any) -> Likelihood:
         raise ValueError(f"{name}: {REFUSED['gaussian']}; to ask about its data, pass family=")
     options: dict[str, Any] = {"family": family}
     weights = [getattr(model, name, None) for name in ("freq_weights", "var_weights")]
-    weights = [np.asarray(w, dtype=np.float64) for w in weights if w is not None and np.size(w) == len(y)]
-    if weights:
-        options["weights"] = np.minimum.reduce(weights)
+    one_a_row = [np.asarray(w, dtype=np.float64) for w in weights if w is not None and np.size(w) == len(y)]
+    if one_a_row:
+        options["weights"] = np.minimum.reduce(one_a_row)
     if len(y) > 1 and np.size(getattr(model, "offset", 0)) == len(y):
         options["offset"] = np.asarray(model.offset, dtype=np.float64)
     if family == "multinomial":

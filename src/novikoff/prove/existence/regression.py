@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 from novikoff.data.batches import Records
 from novikoff.data.examples import Examples
 from novikoff.features.examples import comes_once
-from novikoff.prove.existence.arrays import from_arrays
 from novikoff.prove.existence.formulas import factor, quoted
-from novikoff.prove.existence.likelihood import Likelihood, ModelOptions
+from novikoff.prove.existence.inputs import likelihood_of
+from novikoff.prove.existence.likelihood import Likelihood
 from novikoff.prove.separable.kernels import ExactKernel
 from novikoff.prove.separable.subject import Subject, Table
 
@@ -29,26 +29,15 @@ def regression(X: Any, y: Any, subject: Subject) -> Likelihood:
         why = _ONCE
     if why is not None:
         raise ValueError(f"infinite estimates cannot be computed: {why}")
-    found = _likelihood(X, y, subject)
+    family = "binomial" if len(subject.classes) == 2 else "multinomial"
+    if y is None and subject.table is not None:
+        formula, table = formula_of(subject.table), _frame(X, subject.table)
+        found = likelihood_of(formula, table, is_from_file=True, family=family)
+    else:
+        found = likelihood_of(X, y, family=family, fit_intercept=subject.fit_intercept)
     if found.omitted:
         raise ValueError(f"infinite estimates cannot be computed: row {found.omitted[0]} has a missing value")
     return found
-
-
-def _likelihood(X: Any, y: Any, subject: Subject) -> Likelihood:
-    options = ModelOptions(family="binomial" if len(subject.classes) == 2 else "multinomial")
-    if y is None and subject.table is not None:
-        from novikoff.prove.existence.formulas import from_formula
-
-        return from_formula(formula_of(subject.table), _frame(X, subject.table), options, is_from_file=True)
-    options["fit_intercept"] = subject.fit_intercept
-    if y is not None:
-        return from_arrays(X, y, options)
-    from novikoff.prove.separable.in_blocks import exactly
-
-    with exactly(X) as examples:
-        rows, labels = examples.in_one_piece()
-        return from_arrays(rows.copy(), labels.copy(), options)
 
 
 _ONCE = "these data can be passed over only once; give them in arrays, or in a file"

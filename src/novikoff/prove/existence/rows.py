@@ -85,32 +85,29 @@ class Term(NamedTuple):
 
 def sums_of(terms: Sequence[Term], n_rows: int, n_columns: int, clock: Clock) -> WholeMatrix:
     """Return row by row the sum of at most two terms; raise OutOfTimeError if there is no time."""
-    blocks = [WholeMatrix(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(1, dtype=np.int64), 0)]
+    none = np.zeros(0, dtype=np.int64)
+    values, columns, counts = [none], [none], [none]
     for start in clock.through(range(0, n_rows, BLOCK)):
         block = slice(start, min(start + BLOCK, n_rows))
         parts = [(matrix.in_rows(rows[block]), signs[block], moved[block]) for matrix, rows, signs, moved in terms]
-        counts = [np.diff(part.indptr) for part, _, _ in parts]
+        sizes = [np.diff(part.indptr) for part, _, _ in parts]
         data = np.concatenate(
-            [part.data * np.repeat(signs, n) for (part, signs, _), n in zip(parts, counts, strict=True)]
+            [part.data * np.repeat(signs, n) for (part, signs, _), n in zip(parts, sizes, strict=True)]
         )
         places = [
             part.indices + np.repeat(moved + n_columns * np.arange(len(n)), n)
-            for (part, _, moved), n in zip(parts, counts, strict=True)
+            for (part, _, moved), n in zip(parts, sizes, strict=True)
         ]
         order = np.argsort(np.concatenate(places), kind="stable")
         place = np.concatenate(places)[order]
         first = np.flatnonzero(np.append(True, np.diff(place) != 0)[: len(place)])
         sums = np.add.reduceat(data[order], first) if len(first) else data
         place, sums = place[first][sums != 0], sums[sums != 0]
-        indptr = np.append(0, np.cumsum(np.bincount(place // n_columns, minlength=block.stop - start)))
-        blocks.append(WholeMatrix(sums, place % n_columns, indptr, n_columns))
-    starts = np.cumsum([0, *(block.indptr[-1] for block in blocks)])
-    return WholeMatrix(
-        np.concatenate([block.data for block in blocks]),
-        np.concatenate([block.indices for block in blocks]),
-        np.concatenate([[0], *(block.indptr[1:] + at for block, at in zip(blocks, starts, strict=False))]),
-        n_columns,
-    )
+        values.append(sums)
+        columns.append(place % n_columns)
+        counts.append(np.bincount(place // n_columns, minlength=block.stop - start))
+    indptr = np.append(0, np.cumsum(np.concatenate(counts)))
+    return WholeMatrix(np.concatenate(values), np.concatenate(columns), indptr, n_columns)
 
 
 def in_lowest_terms(rows: Sequence[Sparse], size: int) -> WholeMatrix:

@@ -10,15 +10,14 @@ Everything here is exact: floats are rational numbers.
 
 import math
 from collections.abc import Callable, Sequence
-from fractions import Fraction
-from numbers import Integral, Rational
-from typing import Any
+from numbers import Integral
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from novikoff.engine.chances import check_confidence, compressed_chance_at_most
 from novikoff.prove.exact.algebra import rank
+from novikoff.prove.exact.floats import as_integers, lowest_exponent
+from novikoff.prove.exact.given_numbers import exact_floats
 from novikoff.prove.expressivity import shapes
 from novikoff.prove.expressivity.shapes import Point
 
@@ -119,7 +118,8 @@ def vc_dimension(family: str, dim: int, sides: int | None = None) -> int:
     polygons      2 k + 1  folklore, see Blumer, Ehrenfeucht, Haussler and Warmuth (1989); k sides, in the plane
     ============  =======  =========================================================================================
 
-    They are stated, not computed; `shattered_example` shows that they are attained.
+    They are stated, not computed. A simplex attains them for half-spaces and balls, the unit vectors and their
+    negatives for boxes, and the corners of a regular polygon for rectangles and polygons.
 
     >>> vc_dimension("balls", 2), vc_dimension("boxes", 2), vc_dimension("polygons", 2, sides=4)
     (3, 4, 9)
@@ -128,25 +128,6 @@ def vc_dimension(family: str, dim: int, sides: int | None = None) -> int:
     if family == "polygons" and sides is not None:
         return 2 * sides + 1
     return {"halfspaces": dim + 1, "balls": dim + 1, "boxes": 2 * dim, "rectangles": 7}[family]
-
-
-def shattered_example(family: str, dim: int, sides: int | None = None) -> NDArray[np.float64]:
-    """Return points that a family shatters, as many as its VC dimension.
-
-    A simplex for half-spaces and balls, the unit vectors and their negatives for boxes, and points around a circle for
-    rectangles and polygons.
-
-    >>> shattered_example("boxes", 2).tolist()
-    [[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]]
-    """
-    size = vc_dimension(family, dim, sides)
-    units = np.eye(dim)
-    if family in ("halfspaces", "balls"):
-        return np.vstack([np.zeros(dim), units])
-    if family == "boxes":
-        return np.vstack([units, 0.0 - units])
-    angles = 2 * np.pi * np.arange(size) / size
-    return np.column_stack([np.cos(angles), np.sin(angles)])
 
 
 def sauer_bound(m: int, d: int) -> int:
@@ -213,29 +194,14 @@ def _masks(points: Sequence[Point], family: str, sides: int | None) -> set[int]:
 
 def _exact(points: ArrayLike, family: str, sides: int | None) -> list[Point]:
     """Return the points as integers, all scaled by the same factor, which changes no subset of any family."""
-    # As objects, because NumPy would round integers beyond 2^53 that are mixed with floats.
-    table = np.asarray(points.toarray() if hasattr(points, "toarray") else points, dtype=object)
+    table = exact_floats(points, "points")
     if table.ndim != 2 or table.shape[1] == 0:
         raise ValueError(
             f"points have shape {table.shape}; they must be the rows of a matrix with at least one column, "
             f"for points on a line [[1.0], [2.0], ...]"
         )
     _check_family(family, table.shape[1], sides)
-    fractions = [[_fraction(value, i, j) for j, value in enumerate(row)] for i, row in enumerate(table.tolist())]
-    scale = math.lcm(*(value.denominator for row in fractions for value in row))
-    return [tuple(int(value * scale) for value in row) for row in fractions]
-
-
-def _fraction(value: Any, row: int, column: int) -> Fraction:
-    plain = value.item() if isinstance(value, np.generic) else value
-    if isinstance(plain, float) and not math.isfinite(plain):
-        raise ValueError(f"{plain} in row {row}, column {column} is not a valid coordinate; remove or impute that row")
-    if not isinstance(plain, float | Rational):
-        raise TypeError(
-            f"{value!r} in row {row}, column {column} is a {type(value).__name__}; "
-            f"coordinates are floats, whole numbers or fractions, because these are exact"
-        )
-    return Fraction(plain)
+    return [tuple(row) for row in as_integers(table, lowest_exponent(table)).tolist()]
 
 
 def _distinct(points: Sequence[Point]) -> tuple[list[Point], list[list[int]]]:

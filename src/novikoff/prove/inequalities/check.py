@@ -1,9 +1,7 @@
 """Proofs of claims about a system Ax > 0, checked in exact arithmetic by code that does no search.
 
 A solution x proves itself, and its margin: the smallest <a, x>/(||a|| ||x||) over the rows a, whose square is rational.
-Rows with positive weights that add up to 0 prove that there is no solution (Gordan 1873). Any rows with positive
-weights l bound the margin m of all solutions: a solution x of length 1 has <a, x> >= m ||a|| for every row, so
-m sum l_i ||a_i|| <= <sum l_i a_i, x> <= ||sum l_i a_i||.
+Rows with positive weights that add up to 0 prove that there is no solution (Gordan 1873).
 """
 
 import enum
@@ -12,12 +10,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from novikoff.engine.rounding import UNIT_ROUNDOFF, at_least, at_most
+from novikoff.engine.rounding import UNIT_ROUNDOFF, at_least
 from novikoff.prove.exact.algebra import dot, quotient
 from novikoff.prove.exact.codec import Combination, read_part, written_part
 from novikoff.prove.exact.document import (
@@ -29,22 +27,9 @@ from novikoff.prove.exact.document import (
     read_parts,
     written,
 )
-from novikoff.prove.exact.floats import (
-    as_integers,
-    fraction_root_up,
-    lowest_exponent,
-    lowest_exponents,
-    power_of_two,
-    root_down,
-    scaled_floats,
-)
+from novikoff.prove.exact.floats import as_integers, lowest_exponent, nearest_float, root_down, scaled_floats
 from novikoff.prove.exact.given_numbers import Floats, exact_floats
 from novikoff.say.words import cancelling, counted
-
-# Binary digits of the lengths of rows in a bound on the margin.
-PLACES = 64
-
-InequalitiesError = CertificateError
 
 
 class Outcome(enum.Enum):
@@ -52,7 +37,6 @@ class Outcome(enum.Enum):
 
     SOLVED = "solved"
     NO_SOLUTION = "no solution"
-    MARGIN_RULED_OUT = "margin ruled out"
     UNDECIDED = "undecided"
 
 
@@ -62,9 +46,8 @@ class Inequalities:
 
     `x` solves every row; it is float64, or whole numbers (dtype object) where no float64 vector was found.
     `combination` has rows and positive whole weights that add up to exactly 0, so no x solves them (Gordan).
-    Margins are those of rows and solutions divided by their lengths: `margin` is that of x, rounded down, and no
-    solution has one above `margin_at_most`, rounded up, which the rows and weights in `dual` prove. All of this is
-    exact, and `check` proves it again; `arithmetic` is `float64` only where nothing was decided.
+    `margin` is that of x, rounded down, of rows and x divided by their lengths. All of this is exact, and `check`
+    proves it again; `arithmetic` is `float64` only where nothing was decided.
 
     The rest records the search and claims nothing: `method`, `iterations` (mistakes or steps), `rescalings`,
     `potential` (log det R after every rescaling for `rescaled`, else bounds on the margin), and why it `stopped`.
@@ -76,10 +59,7 @@ class Inequalities:
     sha256: str
     x: NDArray[Any] | None = None
     combination: Combination | None = None
-    dual: Combination | None = None
     margin: float | None = None
-    margin_at_most: float = math.inf
-    min_margin: float | None = None
     method: str = ""
     iterations: int = 0
     rescalings: int = 0
@@ -106,11 +86,7 @@ class Inequalities:
             return f"Solved (proved): the solution x of {system} has margin {at_least(self.margin)}."
         if self.combination is not None:
             return f"No solution (proved): of {system}, {cancelling(*self.combination)}."
-        bound = f"no solution has a margin above {at_most(self.margin_at_most)}"
-        if self.outcome is Outcome.MARGIN_RULED_OUT:
-            return f"Margin ruled out (proved): of {system}, {bound}, and {self.min_margin:g} was asked for."
-        known = f", but {bound}" if math.isfinite(self.margin_at_most) else ""
-        return f"Undecided (float64): {system} may have a solution or none{known}."
+        return f"Undecided (float64): {system} may have a solution or none."
 
     def _how(self) -> str:
         if not self.iterations:
@@ -136,12 +112,10 @@ class Inequalities:
             raise CertificateError(f"A is {other}, but this is about a system of {own}")
         if self.sha256 != fingerprint(rows):
             raise CertificateError("A has the right shape, but its numbers differ from those that were certified")
-        asked = self.min_margin if self.outcome is Outcome.MARGIN_RULED_OUT else None
-        found = derived(rows, self.x, self.combination, self.dual, asked)
-        claim(self.outcome is found.outcome, "outcome", f"{found.outcome.value} is what the witnesses prove")
-        claim(_is_float(self.margin, found.margin), "margin", f"that of x is {found.margin!r}, rounded down")
-        why = f"{found.margin_at_most!r} is what the witnesses prove"
-        claim(_is_float(self.margin_at_most, found.margin_at_most), "margin_at_most", why)
+        outcome, margin = derived(rows, self.x, self.combination)
+        claim(self.outcome is outcome, "outcome", f"{outcome.value} is what the witnesses prove")
+        is_same = self.margin is margin is None or (type(self.margin) is float and self.margin == margin)
+        claim(is_same, "margin", f"that of x is {margin!r}, rounded down")
 
     def to_json(self) -> str:
         """The claims and their proofs, without the record of the search; see `docs/certificates.md`."""
@@ -150,13 +124,8 @@ class Inequalities:
         if self.x is not None:
             claims["margin"] = self.margin
             witnesses["x"] = fraction_pairs([Fraction(v) for v in self.x.tolist()])
-        if self.dual is not None:
-            claims["margin_at_most"] = self.margin_at_most
-        if self.outcome is Outcome.MARGIN_RULED_OUT:
-            claims["min_margin"] = self.min_margin
-        for name, combination in (("combination", self.combination), ("dual", self.dual)):
-            if combination is not None:
-                witnesses[name] = written_part(combination)
+        if self.combination is not None:
+            witnesses["combination"] = written_part(self.combination)
         data = {"rows": self.n_rows, "columns": self.n_columns, "sha256": self.sha256}
         return written("inequalities", data=data, claims=claims, witnesses=witnesses)
 
@@ -165,24 +134,28 @@ class Inequalities:
         """Read what `to_json` wrote; raises `CertificateError` for anything else."""
         data, claims, witnesses = read_parts(text, "inequalities")
         outcome = Outcome(claims.choice("outcome", tuple(each.value for each in Outcome)))
-        x = _read_vector(witnesses) if outcome is Outcome.SOLVED else None
-        is_bounded = outcome is not Outcome.NO_SOLUTION and witnesses.present("dual")
-        dual = read_part(witnesses.part("dual"), Combination) if is_bounded else None
         answer = cls(
             outcome,
             data.whole("rows", least=1, most=10**9),
             data.whole("columns", most=10**9),
             data.text("sha256", longest=64),
-            x,
+            _read_vector(witnesses) if outcome is Outcome.SOLVED else None,
             read_part(witnesses.part("combination"), Combination) if outcome is Outcome.NO_SOLUTION else None,
-            dual,
             claims.number("margin") if outcome is Outcome.SOLVED else None,
-            _bound_without_witness(outcome) if dual is None else claims.number("margin_at_most"),
-            claims.number("min_margin") if outcome is Outcome.MARGIN_RULED_OUT else None,
         )
         for part in (data, claims, witnesses):
             part.close()
         return answer
+
+
+def _read_vector(fields: ProofFields) -> NDArray[Any]:
+    """Read floats if all numbers are exact in float64, else whole numbers."""
+    values = fields.each("x", fields.fraction)
+    if all(nearest_float(value) == value for value in values):
+        return np.array([float(value) for value in values])
+    if any(value.denominator != 1 for value in values):
+        fields.fail("has an x whose numbers must be float64 or whole numbers")
+    return np.array([int(value) for value in values], dtype=object)
 
 
 def read_rows(A: Any) -> Floats:
@@ -202,43 +175,25 @@ def fingerprint(rows: Floats) -> str:
 # -- what follows from the rows and the witnesses -----------------------------------------------------------------
 
 
-class Derived(NamedTuple):
-    """What witnesses prove about the rows."""
-
-    outcome: Outcome
-    margin: float | None
-    margin_at_most: float
-
-
-def derived(
-    rows: Floats,
-    x: Any = None,
-    combination: Combination | None = None,
-    dual: Combination | None = None,
-    min_margin: float | None = None,
-) -> Derived:
-    """The claims that follow from the witnesses; raises `CertificateError` if one is invalid or two disagree.
+def derived(rows: Floats, x: Any = None, combination: Combination | None = None) -> tuple[Outcome, float | None]:
+    """The outcome that follows from the witnesses, and the margin of x, rounded down; raises `CertificateError` if one
+    is invalid or two disagree.
 
     >>> derived(np.array([[3.0, 4.0]]), x=np.array([1.0, 0.0]))
-    Derived(outcome=<Outcome.SOLVED: 'solved'>, margin=0.6, margin_at_most=inf)
+    (<Outcome.SOLVED: 'solved'>, 0.6)
     """
     if x is not None and combination is not None:
         raise CertificateError("a solution, and a proof that there is none, cannot both be true")
     if combination is not None:
-        if dual is not None or any(exact_sum(rows, combination)[0]):
-            raise CertificateError("the rows, times their weights, do not add up to 0, or are not all there is")
-        return Derived(Outcome.NO_SOLUTION, None, 0.0)
-    bound = math.inf if dual is None else margin_bound(rows, dual)
-    if x is not None:
-        square = margin_square(rows, as_whole_vector(x, rows.shape[1]))
-        if square is None:
-            raise CertificateError("x does not have a positive product with every row")
-        return Derived(Outcome.SOLVED, root_down(square), bound)
-    if min_margin is None:
-        return Derived(Outcome.UNDECIDED, None, bound)
-    if not isinstance(min_margin, float) or not 0 < min_margin <= 1:
-        raise CertificateError(f"min_margin = {min_margin!r:.60} must be above 0 and at most 1")
-    return Derived(Outcome.MARGIN_RULED_OUT if bound < min_margin else Outcome.UNDECIDED, None, bound)
+        if any(exact_sum(rows, combination)):
+            raise CertificateError("the rows, times their weights, do not add up to 0")
+        return Outcome.NO_SOLUTION, None
+    if x is None:
+        return Outcome.UNDECIDED, None
+    square = margin_square(rows, as_whole_vector(x, rows.shape[1]))
+    if square is None:
+        raise CertificateError("x does not have a positive product with every row")
+    return Outcome.SOLVED, root_down(square)
 
 
 def margin_square(rows: Floats, x: Sequence[int]) -> Fraction | None:
@@ -265,33 +220,12 @@ def margin_square(rows: Floats, x: Sequence[int]) -> Fraction | None:
     return quotient(smallest.numerator, smallest.denominator * dot(x, x))
 
 
-def margin_bound(rows: Floats, dual: Combination) -> float:
-    """An upper bound on all margins: ||sum l_i a_i|| / sum l_i ||a_i||, at most 1, rounded up.
-
-    A length is rounded down to a multiple of 2^(e - 64), where 2^e is the largest power of two that divides all entries
-    of the row.
-    """
-    total, exponent = exact_sum(rows, dual)
-    if not any(total):
-        raise CertificateError("the rows of dual add up to 0, which would be a proof that there is no solution")
-    chosen = rows[list(dual.rows)]
-    exponents = lowest_exponents(chosen)
-    least = int(exponents.min())
-    squares = (as_integers(chosen, exponents[:, None]) ** 2).sum(axis=1).tolist()
-    shifted = zip(dual.weights, squares, (exponents - least).tolist(), strict=True)
-    whole = sum(weight * math.isqrt(square << 2 * PLACES) << shift for weight, square, shift in shifted)
-    lengths = whole * power_of_two(least - PLACES)
-    length_square = sum(v * v for v in total) * power_of_two(2 * exponent)
-    return fraction_root_up(min(length_square / lengths**2, Fraction(1)))
-
-
-def exact_sum(rows: Floats, combination: Combination) -> tuple[list[int], int]:
-    """The sum of rows times weights, as whole numbers times a power of two; raises if the combination is invalid."""
+def exact_sum(rows: Floats, combination: Combination) -> list[int]:
+    """The sum of rows times weights, up to a power of two; raises if the combination is invalid."""
     _check_combination(combination, len(rows))
     chosen = rows[list(combination.rows)]
-    exponent = lowest_exponent(chosen)
     weights = np.array(combination.weights, dtype=object)
-    return [int(v) for v in weights @ as_integers(chosen, exponent)] if chosen.size else [], exponent
+    return [int(v) for v in weights @ as_integers(chosen, lowest_exponent(chosen))] if chosen.size else []
 
 
 def _check_combination(combination: Any, n_rows: int) -> None:
@@ -316,31 +250,3 @@ def as_whole_vector(x: Any, dimension: int) -> list[int]:
     if not all(type(v) is float and math.isfinite(v) for v in values):
         raise CertificateError("x has neither finite floats nor whole numbers")
     return [int(v) for v in as_integers(values, lowest_exponent(values))]
-
-
-# -- reading -------------------------------------------------------------------------------------------------------
-
-
-def _is_float(value: Any, expected: float | None) -> bool:
-    return value is expected is None or (type(value) is float and value == expected)
-
-
-def _bound_without_witness(outcome: Outcome) -> float:
-    return 0.0 if outcome is Outcome.NO_SOLUTION else math.inf
-
-
-def _read_vector(fields: ProofFields) -> NDArray[Any]:
-    """Read floats if all numbers are exact in float64, else whole numbers."""
-    values = fields.each("x", fields.fraction)
-    if all(_is_float64(value) for value in values):
-        return np.array([float(value) for value in values])
-    if any(value.denominator != 1 for value in values):
-        fields.fail("has an x whose numbers must be float64 or whole numbers")
-    return np.array([int(value) for value in values], dtype=object)
-
-
-def _is_float64(value: Fraction) -> bool:
-    try:
-        return Fraction(float(value)) == value
-    except OverflowError:
-        return False

@@ -70,10 +70,10 @@ def mistake_bound(
     for name, value in (("radius", radius), ("margin", margin), ("lead", lead), ("delay", delay)):
         if isinstance(value, float) and not math.isfinite(value):
             raise ValueError(f"{name}={value!r} is not a finite number")
+        if value < 0 and name != "margin":
+            raise ValueError(f"{name}={value!r} is negative")
     if margin <= 0:
         raise ValueError(f"margin={margin!r} is not positive: data that no hyperplane separates have no mistake bound")
-    if radius < 0:
-        raise ValueError(f"radius={radius!r} is negative; it is the length of the longest example")
     reach = Fraction(radius) ** 2 * (1 if n_classes <= 2 else 2)
     if Fraction(margin) ** 2 > reach:
         longest = "the longest example" if n_classes <= 2 else "sqrt(2) times the longest example"
@@ -81,10 +81,6 @@ def mistake_bound(
             f"margin={margin!r} is impossible with radius={radius!r}: no example is further from a plane through the "
             f"origin than it is long, so a margin is at most {longest}"
         )
-    if lead < 0:
-        raise ValueError(f"lead={lead!r} is negative; it is the lead of the learner, in units of R^2")
-    if delay < 0:
-        raise ValueError(f"delay={delay!r} is negative; it is the mean number of mistakes between serving and learning")
     return math.floor((1 + 2 * Fraction(lead) + 2 * Fraction(delay)) * reach / Fraction(margin) ** 2)
 
 

@@ -179,12 +179,12 @@ def follow_proof(steps: Steps, separator: Any) -> FollowedProof:
             f"the proof needs every example to be{tie if smallest == 0 else ''}"
         )
     # In integers: scores and squares are in units of products, lengths along u in units of <u, z>.
-    walked, unit = steps.walked, steps.walked.rows.unit
+    walked, unit = steps.walked, steps.walked.unit
     score, square, gain = walked.scores, walked.squares, walked.gains(u)
     ahead = Fraction(steps.lead) * steps.longest
     S = _plain((steps.longest + 2 * ahead + 2 * max(map(Fraction, steps.allowed or [0]))) / unit)
-    gamma = _plain(smallest / walked.rows.along)
-    u_square = _plain(steps.vectors.square(u) * unit / walked.rows.along**2)
+    gamma = _plain(smallest / walked.along)
+    u_square = _plain(steps.vectors.square(u) * unit / walked.along**2)
     mistakes = objects(1 if steps.mistakes is None else Fraction(steps.mistakes[k]) for k in range(len(score)))
     allowed = _allowed(steps, ahead, mistakes * S - square, unit)
     granted = _granted(score - allowed, lambda k: S * Fraction(steps.vectors.doubt(k)))

@@ -13,12 +13,12 @@ gamma:
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import accumulate
 from operator import mul
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -38,18 +38,6 @@ FLOAT64 = 1e-9
 
 
 WholeVector = Mapping[int, int]
-
-
-class WholeVectors(NamedTuple):
-    """Vectors for products, and the same vectors as added to w, by their nonzero entries.
-
-    A product of two of them is in units of `unit`, one with an integer vector in units of `along`.
-    """
-
-    rows: Sequence[WholeVector]
-    added: Sequence[WholeVector]
-    unit: Fraction
-    along: Fraction
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,13 +69,14 @@ class ExampleVectors:
     def called(self, place: int) -> str:
         return f"row {place // self.per_row}" if self.names is None else f"the vector of mistake {place + 1}"
 
-    def rows(self, which: NDArray[np.int64]) -> WholeVectors:
-        """Return some of the vectors."""
+    def rows(self, which: NDArray[np.int64]) -> tuple[Any, Any, Fraction, Fraction]:
+        """Return some of the vectors for products, and as added to w, by their nonzero entries; the unit of a product
+        of two of them, and that of one with an integer vector."""
         matrix, exponent = whole_matrix(self.points, which)
         found, along = [matrix.row(i) for i in range(matrix.n_rows)], power_of_two(exponent)
         if self.in_feature_space:
-            return WholeVectors(found, [{place: 1} for place in which.tolist()], along, along)
-        return WholeVectors(found, found, along**2, along)
+            return found, [{place: 1} for place in which.tolist()], along, along
+        return found, found, along**2, along
 
     @cached_property
     def longest(self) -> Fraction:
@@ -159,21 +148,24 @@ Whole = NDArray[np.object_]
 
 @dataclass(frozen=True, eq=False)
 class Walked:
-    """For every step <w, z> before it and ||z||^2, in units of `unit`; and which of the `rows` it added."""
+    """For every step <w, z> before it and ||z||^2, in units of `unit`, and `which` of the `rows` it added; products of
+    these with an integer vector are in units of `along`."""
 
     scores: Whole
     squares: Whole
     which: NDArray[np.int64]
-    rows: WholeVectors
+    rows: Sequence[WholeVector]
+    unit: Fraction
+    along: Fraction
 
     def weights_squares(self) -> Whole:
         """Return ||w||^2 from the zero vector on, in units."""
         return objects(accumulate((2 * self.scores + self.squares).tolist(), initial=0))
 
     def gains(self, u: Sequence[int]) -> Whole:
-        """Return <u, z> for every step, in units of `rows.along`."""
+        """Return <u, z> for every step, in units of `along`."""
         whole = dict(enumerate(u))
-        return objects(_product(row, whole) for row in self.rows.rows)[self.which]
+        return objects(_product(row, whole) for row in self.rows)[self.which]
 
 
 @dataclass(frozen=True, eq=False)
@@ -274,23 +266,19 @@ class Steps:
         """
         bias: dict[Any, Any] = {Intercept: 1} if fit_intercept else {}
         folded = [{**as_numbers(x), **bias} for x in examples]
-        if len(classes) <= 2:
-            added = [
-                {name: value if label == classes[-1] else -value for name, value in x.items()}
-                for x, label in zip(folded, labels, strict=True)
-            ]
-            return cls._named(added, lead=lead, seen_radius=seen_radius)
-        if guesses is None:
+        gold, is_pair = list(labels), len(classes) <= 2
+        if guesses is None and not is_pair:
             raise ValueError(f"with {len(classes)} classes, pass the predicted label of each mistake")
-        pairs = zip(folded, labels, guesses, strict=True)
-        return cls._named(
-            (
-                _difference({(name, label): v for name, v in x.items()}, {(name, guess): v for name, v in x.items()})
-                for x, label, guess in pairs
-            ),
-            lead=lead,
-            seen_radius=seen_radius * math.sqrt(2.0) * (1.0 + 2.0**-50),
-        )
+        others = [next((c for c in classes if c != label), None) for label in gold] if is_pair else guesses
+
+        def joint(x: Mapping[Any, Any], label: Any) -> Mapping[Any, Any]:
+            if is_pair:
+                return x if label == classes[-1] else {}
+            return {(name, label): value for name, value in x.items()}
+
+        steps = cls.of_structures(joint, folded, gold, range(len(folded)), others or (), lead=lead)
+        factor = 1.0 if is_pair else math.sqrt(2.0) * (1.0 + 2.0**-50)
+        return replace(steps, seen_radius=seen_radius * factor)
 
     @classmethod
     def of_structures(
@@ -319,17 +307,6 @@ class Steps:
         both = list(zip(pairs, golds, strict=True))
         added = [_difference(features(xs[row], gold), features(xs[row], guess)) for (row, guess), gold in both]
         allowed = None if loss is None else [float(loss(gold, guess)) for (_, guess), gold in both]
-        return cls._named(added, allowed, lead)
-
-    @classmethod
-    def _named(
-        cls,
-        added: Iterable[Mapping[Any, Any]],
-        allowed: Sequence[float] | None = None,
-        lead: float = 0.0,
-        seen_radius: float = 0.0,
-    ) -> "Steps":
-        """Return the steps of vectors with named coordinates."""
         from scipy.sparse import csr_matrix
 
         names: dict[Any, int] = {}
@@ -343,21 +320,21 @@ class Steps:
             raise ValueError("there is no mistake, and so no step to follow")
         rows = csr_matrix((np.array(values), columns, starts), shape=(n, len(names)))
         vectors = ExampleVectors(Points(rows, np.ones(n, dtype=np.int8), 0.0), names=names)
-        return cls(vectors, np.arange(n), allowed=allowed, lead=lead, seen_radius=seen_radius)
+        return cls(vectors, np.arange(n), allowed=allowed, lead=lead)
 
     @cached_property
     def walked(self) -> Walked:
         """The run replayed in integers."""
         distinct, which = np.unique(self.order, return_inverse=True)
-        rows = self.vectors.rows(distinct)
+        rows, added, unit, along = self.vectors.rows(distinct)
         w: dict[int, int] = {}
         scores = []
         for place in which.tolist():
-            scores.append(_product(rows.rows[place], w))
-            for at, value in rows.added[place].items():
+            scores.append(_product(rows[place], w))
+            for at, value in added[place].items():
                 w[at] = w.get(at, 0) + value
-        squares = [_product(row, added) for row, added in zip(rows.rows, rows.added, strict=True)]
-        return Walked(objects(scores), objects(squares)[which], which, rows)
+        squares = objects(map(_product, rows, added))[which]
+        return Walked(objects(scores), squares, which, rows, unit, along)
 
     @property
     def longest(self) -> Fraction:
@@ -373,7 +350,7 @@ class Steps:
     @property
     def lengths(self) -> Floats:
         """||w|| after 0, 1, 2, ... steps; needs no separator."""
-        squares, unit = self.walked.weights_squares(), self.walked.rows.unit
+        squares, unit = self.walked.weights_squares(), self.walked.unit
         return np.sqrt([max(nearest_float(square * unit), 0.0) for square in squares.tolist()])
 
 

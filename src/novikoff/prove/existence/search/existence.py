@@ -1,26 +1,35 @@
 """Does the maximum likelihood estimate exist? For GLMs, multinomial, ordinal, Cox and conditional models."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import cached_property
+from operator import mul
 from typing import Any, Unpack
 
 import numpy as np
 
 from novikoff.engine.clock import Clock, OutOfTimeError, check_time_limit
+from novikoff.prove.exact.algebra import as_whole
 from novikoff.prove.exact.codec import Combination
 from novikoff.prove.exact.document import CertificateError
-from novikoff.prove.exact.refined import WholeMatrix
+from novikoff.prove.exact.floats import power_of_two
+from novikoff.prove.exact.ratios import Ratios, WholeRows
+from novikoff.prove.exact.refined import WholeMatrix, mantissas_of
 from novikoff.prove.existence.certificate import Existence
-from novikoff.prove.existence.conclude import Estimate, EstimateClaims, EstimateWitnesses
-from novikoff.prove.existence.families import cone_of, must_be_below, start_cone
+from novikoff.prove.existence.conclude import EstimateWitnesses, SignProof
+from novikoff.prove.existence.families import Cone, cone_of, must_be_below, start_cone
 from novikoff.prove.existence.inputs import likelihood_of
 from novikoff.prove.existence.likelihood import Likelihood, ModelOptions
-from novikoff.prove.existence.rows import Term, sums_of, with_scale
-from novikoff.prove.existence.search.signs import find_signs, reach
-from novikoff.prove.separable.search.face import find_face
+from novikoff.prove.existence.rows import Sparse, Term, in_lowest_terms, rational, sums_of, with_scale
+from novikoff.prove.separable.search.face import FaceProof, find_face
+from novikoff.prove.separable.search.highs import solved_in_floats
 from novikoff.prove.separable.search.scaled import ScaledRows
-from novikoff.prove.separable.search.simplex import SingularError
+from novikoff.prove.separable.search.simplex import SingularError, WholeProgram, decide_exactly, decided_from
+
+# Linear programs times their entries: beyond, signs are computed only if requested.
+QUICK = 2_000_000
 
 
 def existence(
@@ -62,8 +71,9 @@ def existence(
         Positive weights change nothing, and 0 drops a row.
     offset : array or column, optional
         It matters for `log-binomial` only.
-    fixed_effects : mapping, data frame, array or names of columns, optional
-        Labels for every row. Each level gets an indicator, in a sparse matrix; the intercept is then omitted.
+    fixed_effects : mapping or data frame, optional
+        Labels for every row, by name; in a formula they follow a bar. Each level gets an indicator, in a sparse matrix;
+        the intercept is then omitted.
     strata : array or column, optional
         For `cox` and `conditional`.
     ties : str, optional
@@ -115,10 +125,7 @@ def certified(likelihood: Likelihood, signs: bool | None, clock: Clock) -> Exist
             break
         with suppress(OutOfTimeError, CertificateError):
             return Existence.of(likelihood, found, clock)
-    plain = replace(found, directions=found.directions[:1], obstruction=None, signs=())
-    if plain == EstimateWitnesses():  # an empty claim needs no cone, which there may have been no time to build
-        return Existence.from_claims(likelihood, EstimateClaims(Estimate.UNDECIDED), plain)
-    return Existence.of(likelihood, plain)
+    return Existence.of(likelihood, replace(found, directions=found.directions[:1], obstruction=None, signs=()))
 
 
 def find_witnesses(
@@ -159,3 +166,182 @@ def _start(likelihood: Likelihood, clock: Clock) -> tuple[tuple[int, ...] | None
         return cone.in_given_units(way[:-1]), None
     used = [row for row, times in enumerate(multiples.numerators) if times]
     return None, Combination(tuple(used), tuple(with_scale([multiples.numerators[row] for row in used])[0]))
+
+
+# -- the signs of infinite coefficients -------------------------------------------------------------------------------
+#
+# A direction of either sign, or rows that rule one sign out. All computations are in the null space of the face, which
+# has few dimensions, and splits into components that no row connects. In a component of one dimension the answer is
+# immediate; in larger ones a linear program gives it.
+
+
+@dataclass(frozen=True, eq=False)
+class _Component:
+    """Free coordinates that rows connect, and these rows, by their numbers in the cone."""
+
+    free: list[int]
+    rows: dict[int, Sparse]
+
+    @cached_property
+    def _whole(self) -> tuple[ScaledRows, list[Any]]:
+        """The rows as integers, and the factor of each."""
+        places = {k: i for i, k in enumerate(self.free)}
+        whole = in_lowest_terms(
+            [{places[k]: value for k, value in row.items()} for row in self.rows.values()], len(places)
+        )
+        firsts = zip(whole.data[whole.indptr[:-1]].tolist(), self.rows.values(), strict=True)
+        return ScaledRows.of_rows(whole), [rational(n) / next(iter(row.values())) for n, row in firsts]
+
+    def reach(self, goal: Sparse, clock: Clock) -> tuple[Sparse | None, dict[int, Any]]:
+        """Return free coordinates along which no row falls, with a positive product with the goal; or, if there are
+        none, nonnegative multiples of rows that cancel the goal."""
+        if len(self.free) == 1:
+            (k,), (number, row) = self.free, next(iter(self.rows.items()))
+            times = -rational(goal[k]) / row[k]
+            return (None, {number: times}) if times > 0 else ({k: goal[k]}, {})
+        rows, scales = self._whole
+        target, scale = with_scale([goal.get(k, 0) for k in self.free])
+        way, multiples = reach(rows, target, clock)
+        if way is not None:
+            return {k: rational(value) for k, value in zip(self.free, way, strict=True)}, {}
+        own = zip(self.rows, multiples, scales, strict=True)
+        return None, {number: rational(times) * own_scale / scale for number, times, own_scale in own if times}
+
+
+def reach(rows: ScaledRows, goal: Sequence[int], clock: Clock) -> tuple[list[int] | None, Ratios]:
+    """Return a vector along which no row falls, with a positive product with a goal; or, if there is none, nonnegative
+    multiples of the rows that cancel the goal.
+
+    The product is maximised in a box. If the optimum is 0, so is the dual value, and with it the multipliers of the
+    box.
+
+    >>> rows = ScaledRows.of_rows(WholeMatrix.of_table([[1, 0], [1, 1]], 2))
+    >>> reach(rows, [0, -1], Clock(None)), reach(rows, [-2, -1], Clock(None))
+    (([1, -1], []), (None, [Fraction(1, 1), Fraction(1, 1)]))
+    """
+    whole, (m, n) = rows.whole_rows, rows.matrix.shape
+    if not any(goal):
+        return None, Ratios([0] * m)
+    table = WholeMatrix(-whole.data, whole.indices, whole.indptr, n)
+    box, at_most_0 = np.ldexp(1.0, np.clip(-rows.columns, -1000, 1000)), (np.full(m, -np.inf), np.zeros(m))
+    A, costs = -rows.matrix, [-value for value in goal]
+    with np.errstate(over="ignore"):
+        unscaled = A.copy()
+        unscaled.data = np.ldexp(A.data, np.repeat(rows.rows, np.diff(A.indptr)) + rows.columns[A.indices])
+    form = WholeProgram(
+        WholeRows(table, [0] * m, [0] * m),
+        WholeRows(table.transposed(), costs, [0] * n),
+        np.append(-box, at_most_0[0]),
+        np.append(box, at_most_0[1]),
+        unscaled,
+    )
+    mantissas, exponents = mantissas_of(np.array(costs, dtype=object))
+    exponents -= rows.columns
+    scaled = np.ldexp(mantissas, exponents - exponents[mantissas != 0].max())
+    guess = solved_in_floats(scaled, A, at_most_0, (-np.ones(n), np.ones(n)), clock)
+    if clock.is_over():
+        raise OutOfTimeError
+    states = form.slack_basis() if guess is None else guess.states
+    found = (decide_exactly if guess is None else decided_from)(form, states, clock)
+    x, y = found.x or Ratios([]), found.y or Ratios([])
+    if sum(map(mul, goal, x.numerators)) > 0:
+        return with_scale(x.numerators)[0], Ratios([])
+    return None, Ratios([-value for value in y.numerators], y.denominator)
+
+
+@dataclass
+class Signs:
+    """Directions, the first of which is positive wherever any is, and proofs of signs."""
+
+    directions: list[list[int]]
+    proofs: list[SignProof] = field(default_factory=list)
+
+
+def find_signs(cone: Cone, proof: FaceProof, wanted: bool | None, clock: Clock) -> Signs:
+    """Return proofs of the signs of all diverging coefficients; fewer if that would take long or time runs out."""
+    found = Signs([] if proof.weak is None else [proof.weak])
+    if proof.weak is None or proof.rows is None or wanted is False:
+        return found
+    try:
+        search = _SignSearch(cone, proof, found, clock)
+        if wanted is None and search.effort() > QUICK:
+            return found
+        for number, place in enumerate(clock.through(search.open)):
+            clock.tell(f"signs of coefficients, {number + 1:,} of {len(search.open):,}")
+            search.settle(place, clock)
+    except (OutOfTimeError, SingularError):
+        pass
+    return found
+
+
+class _SignSearch:
+    def __init__(self, cone: Cone, proof: FaceProof, found: Signs, clock: Clock) -> None:
+        assert proof.rows is not None  # else there is no search
+        assert proof.weak is not None
+        is_strict = np.zeros(cone.whole.n_rows, dtype=bool)
+        is_strict[proof.beyond] = True
+        on_the_face = np.union1d(proof.rows, np.flatnonzero(cone.is_equation))
+        self.cone, self.found = cone, found
+        self.null_space, rows, lines = cone.beyond(cone.null_space(on_the_face, clock), is_strict, clock)
+        self.inner = dict(enumerate(self.null_space.free_numbers(proof.weak)))
+        varying = (place for place in range(cone.size) if not self.null_space.is_fixed(place))
+        self.open = [place for place in varying if not lines.times(self.null_space.expressions[place])]
+        self.of_free = _connected(list(rows.values()), self.null_space.dimension)
+        self.components = [_Component([], {}) for _ in range(max(self.of_free, default=-1) + 1)]
+        for k, label in enumerate(self.of_free):
+            self.components[label].free.append(k)
+        for number, row in rows.items():
+            self.components[self.of_free[next(iter(row))]].rows[number] = row
+
+    def effort(self) -> int:
+        """Return the total number of entries of the linear programs."""
+        large = {c for c, part in enumerate(self.components) if len(part.free) > 1}
+        asked = sum(any(self.of_free[k] in large for k in self.null_space.expressions[place]) for place in self.open)
+        return asked * sum(len(row) for c in large for row in self.components[c].rows.values())
+
+    def settle(self, place: int, clock: Clock) -> None:
+        """For each sign that no direction has yet, find a direction or rule it out."""
+        goal = self.null_space.expressions[place]
+        for sign in sorted({1, -1} - {(d[place] > 0) - (d[place] < 0) for d in self.found.directions}):
+            weights = self._ruled_out({k: sign * value for k, value in goal.items()}, clock)
+            if weights is not None:
+                unit = rational(power_of_two(-int(self.cone.exponents[place])))
+                *whole, scale = as_whole([*(weights[row] * unit for row in sorted(weights)), Fraction(1)])
+                self.found.proofs.append(SignProof(place, tuple(sorted(weights)), tuple(whole), scale))
+
+    def _ruled_out(self, goal: Sparse, clock: Clock) -> dict[int, Any] | None:
+        """Return multiples of rows that cancel a goal; None if a direction with a positive product was found."""
+        parts: dict[int, Sparse] = {}
+        for k, value in goal.items():
+            parts.setdefault(self.of_free[k], {})[k] = value
+        weights: dict[int, Any] = {}
+        inner = self.inner
+        for label, part in parts.items():
+            component = self.components[label]
+            way: Sparse | None = {k: inner[k] for k in component.free}
+            if not _product(part, inner) > 0:
+                way, multiples = component.reach(part, clock)
+                weights |= multiples
+            if way is not None:
+                rest = abs(_product(goal, inner) - _product(part, inner))
+                times = int(rest / _product(part, way)) + 1
+                free = {**inner, **{k: value * times for k, value in way.items()}}
+                self.found.directions.append(as_whole(self.null_space.vector(list(free.values()))))
+                return None
+        return weights
+
+
+def _connected(rows: Sequence[Sparse], size: int) -> list[int]:
+    """Return the component of each column."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
+    indptr = np.append(0, np.cumsum([len(row) for row in rows], dtype=np.int64))
+    indices = np.array([k for row in rows for k in row], dtype=np.int64)
+    links = csr_array((np.ones(len(indices)), indices, indptr), shape=(len(rows), size))
+    labels: list[int] = connected_components(links.T @ links, directed=False)[1].tolist()
+    return labels
+
+
+def _product(a: Sparse, b: Sparse) -> Any:
+    return sum(value * b[k] for k, value in a.items() if k in b)

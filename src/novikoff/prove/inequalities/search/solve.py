@@ -1,25 +1,44 @@
-"""Find x with Ax > 0 in every row, or prove that there is none, even if the margin is tiny."""
+"""Find x with Ax > 0 in every row, or prove that there is none, even if the margin is tiny.
 
-from collections.abc import Callable
-from dataclasses import replace
-from typing import Any
+The rescaled perceptron (Dadush, Vegh and Zambelli 2020): about m^2 log(1/rho) smooth steps in m dimensions.
+
+All solutions of length at most 1 lie in the unit ball. Keep an ellipsoid that contains them: {y: y'Ry <= 1}, at first
+the ball. Transform the rows to coordinates in which the ellipsoid is a ball, and run the smooth perceptron there. It
+finds a solution, or a convex combination x of the rows with length at most 1/(11 m), which shrinks the ellipsoid by a
+constant factor. It always contains the solutions, so the number of rescalings is bounded.
+
+Why. Let c_i be the rows in the new coordinates, of length 1. A solution y in the ellipsoid has 0 <= <c_i, y> <= 1, and
+if eps = ||sum x_i c_i||, then sum x_i <c_i, y>^2 <= sum x_i <c_i, y> <= eps. So for every t > 0
+
+    ||y||^2 + t sum x_i <c_i, y>^2 <= 1 + t eps,
+
+which is a new ellipsoid. Its det R has grown by the factor prod (1 + t lambda_j)/(1 + t eps), where the lambda_j are
+the eigenvalues of sum x_i c_i c_i', of sum 1. The paper takes t = 1: the factor is at least 2/(1 + eps)^m, which is
+above 2 e^(-1/11) once eps <= 1/(11 m). Here t is the best of 1, 2, 4, ...: never worse, and many times better where
+the rows bound the solutions on all sides. If some solution has margin rho, the solutions contain a ball of radius
+rho/(1 + rho), so log det R is at most 2 m log(1 + 1/rho): there are at most 3.33 m log(1 + 1/rho) rescalings.
+
+The smooth perceptron (Soheili and Pena 2012) needs about sqrt(log n)/rho steps where the perceptron needs 1/rho^2. The
+perceptron moves towards one violated row, the smooth one towards a mixture of all rows, the softmin of their products:
+weights proportional to exp(-<a_i, y>/mu), with a mu that shrinks. That makes the problem smooth, and Nesterov's
+acceleration applies. With n rows of length 1, after k steps either Ay > 0, or the mixture x has
+||x A|| <= 2 sqrt(2 log n)/(k + 1): so a solution is found within 2 sqrt(2 log n)/rho steps.
+"""
+
+import itertools
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from novikoff.engine.clock import Clock, check_time_limit
 from novikoff.engine.inequalities import perceptron_epochs
 from novikoff.prove.exact.codec import Combination
-from novikoff.prove.inequalities.check import (
-    Inequalities,
-    Outcome,
-    derived,
-    exact_sum,
-    fingerprint,
-    margin_bound,
-    read_rows,
-)
-from novikoff.prove.inequalities.search.rescaled import rescaled, rounding_of_a_margin
-from novikoff.prove.inequalities.search.system import Proofs, SearchLimits, SearchResult, System
+from novikoff.prove.inequalities.check import Inequalities, Outcome, derived, fingerprint, read_rows
+from novikoff.prove.inequalities.search.system import OUT_OF_TIME, ROUNDING, Proofs, SearchResult, System
 from novikoff.prove.separable.points import Floats
 
 # The most mistakes of the perceptron with `auto`: most systems need no more.
@@ -28,9 +47,7 @@ FEW_MISTAKES, MOST_MISTAKES = 1_000, 1_000_000
 MOST_PATIENCE = 1_000_000
 
 
-def solve_inequalities(
-    A: Any, *, method: str = "auto", min_margin: float | None = None, time_limit: float | None = None
-) -> Inequalities:
+def solve_inequalities(A: Any, *, method: str = "auto", time_limit: float | None = None) -> Inequalities:
     """Find x with Ax > 0 in every row, or prove that none exists.
 
     Parameters
@@ -39,14 +56,12 @@ def solve_inequalities(
     method : "perceptron" (about 1/rho^2 steps for margin rho), "rescaled" (Dadush, Vegh and Zambelli, about
         log 1/rho), or "auto": a short perceptron run, then "rescaled", and where float64 is too coarse, `certify`'s
         cutting planes and rationals.
-    min_margin : stop as soon as no solution can have this margin (of rows and x of length 1).
     time_limit : seconds after which to stop as undecided.
 
     Returns
     -------
     Inequalities : `outcome`, `x` or `combination`, both proved in exact arithmetic on the rows as given, `margin`,
-        `margin_at_most`, `iterations`, `rescalings`, `potential`; it prints as a sentence, and `check(A)` proves it
-        again.
+        `iterations`, `rescalings`, `potential`; it prints as a sentence, and `check(A)` proves it again.
 
     Examples
     --------
@@ -63,22 +78,22 @@ def solve_inequalities(
     """
     if method not in METHODS:
         raise ValueError(f"method={method!r} is unknown; choose one of {', '.join(METHODS)}")
-    if min_margin is not None and not 0 < min_margin <= 1:
-        raise ValueError(
-            f"min_margin={min_margin!r} must be above 0 and at most 1: rows and x count as vectors of length 1"
-        )
     check_time_limit(time_limit)
-    asked = None if min_margin is None else float(min_margin)
-    system = System(read_rows(A))
-    zeros = np.flatnonzero(~system.rows.any(axis=1))
+    rows = read_rows(A)
+    system, zeros = System(rows), np.flatnonzero(~rows.any(axis=1))
     if len(zeros):
-        return _result(system, SearchResult(method, combination=Combination((int(zeros[0]),), (1,))), asked)
-    # A reported bound includes its rounding error, so a method must get below the margin by as much.
-    least = 0.0 if asked is None else asked - rounding_of_a_margin(system.unit)
-    return _result(system, METHODS[method](system, SearchLimits(Clock(time_limit), least)), asked)
+        found = SearchResult(method, combination=Combination((int(zeros[0]),), (1,)))
+    else:
+        found = METHODS[method](system, Clock(time_limit))
+    outcome, margin = derived(rows, found.x, found.combination)
+    return Inequalities(
+        outcome, *rows.shape, fingerprint(rows), found.x, found.combination, margin,  # type: ignore[call-arg]
+        found.method, found.iterations, found.rescalings, found.potential,
+        found.stopped if outcome is Outcome.UNDECIDED else "",
+    )  # fmt: skip
 
 
-def perceptron(system: System, limits: SearchLimits, most_mistakes: int = MOST_MISTAKES) -> SearchResult:
+def perceptron(system: System, clock: Clock, most_mistakes: int = MOST_MISTAKES) -> SearchResult:
     """Rosenblatt's rule: while some row has <a, w> <= 0, add it to w (Block 1962, Novikoff 1962).
 
     At most 1/rho^2 mistakes. After k of them w/k is a convex combination of the rows, so rho <= ||w||/k. If their hull
@@ -87,7 +102,7 @@ def perceptron(system: System, limits: SearchLimits, most_mistakes: int = MOST_M
     w, counts = np.zeros(system.unit.shape[1]), np.zeros(len(system.unit))
     mistakes, patience = 0, len(system.unit)
     history: list[float] = []
-    proofs = Proofs(system, limits)
+    proofs = Proofs(system, clock)
     while True:
         made, is_free = perceptron_epochs(system.unit, w, counts, most_mistakes - mistakes, patience)
         patience = min(2 * patience, MOST_PATIENCE)
@@ -97,25 +112,167 @@ def perceptron(system: System, limits: SearchLimits, most_mistakes: int = MOST_M
             counts[wrong] += 1
             made += 1
         mistakes += made
-        bound = float(np.linalg.norm(w)) / mistakes
         if mistakes >= 2 ** len(history):
-            history.append(bound)
+            history.append(float(np.linalg.norm(w)) / mistakes)
         x = w if is_free and wrong is None else None
         combination = proofs.attempt(mistakes, counts) if x is None else None
-        stopped = f"{mistakes:,} mistakes were made" if mistakes >= most_mistakes else limits.reached(bound)
+        stopped = f"{mistakes:,} mistakes were made" if mistakes >= most_mistakes else ""
+        stopped = OUT_OF_TIME if clock.is_over() else stopped
         if x is not None or combination or stopped:
-            return SearchResult("perceptron", x, combination, counts / mistakes, mistakes, 0, tuple(history), stopped)
+            return SearchResult("perceptron", x, combination, mistakes, 0, tuple(history), stopped)
 
 
-def _auto(system: System, limits: SearchLimits) -> SearchResult:
+# -- the rescaled perceptron ----------------------------------------------------------------------------------------
+
+
+class SmoothStep(NamedTuple):
+    """A candidate y with its smallest product, and a convex combination `weights` of the rows with its length."""
+
+    y: Floats
+    smallest: float
+    weights: Floats
+    length: float
+
+
+def smooth_steps(A: Floats) -> Iterator[SmoothStep]:
+    """The smooth perceptron on unit rows, step by step, forever.
+
+    It keeps ||x A||^2/2 <= min_p (<Ay, p> + mu d(p)) - ||y||^2/2, where d is the entropy of p above its minimum: while
+    Ay > 0 fails, the right side is at most mu log n, and mu = 4/((k + 1)(k + 2)).
+    """
+    mu = 2.0
+    y = A.mean(axis=0)
+    Ay = np.vecdot(A, y)  # BLAS would synchronise its threads for far longer than such a product takes
+    x = softmin(Ay, mu)
+    xA = pA = np.einsum("i,ij->j", x, A)
+    for k in itertools.count():
+        yield SmoothStep(y, float(Ay.min()), x, math.sqrt(float(xA @ xA)))
+        theta = 2 / (k + 3)
+        y = (1 - theta) * (y + theta * xA) + theta**2 * pA
+        mu *= 1 - theta
+        Ay = np.vecdot(A, y)
+        p = softmin(Ay, mu)
+        pA = np.einsum("i,ij->j", p, A)
+        x = (1 - theta) * x + theta * p
+        xA = (1 - theta) * xA + theta * pA
+
+
+def softmin(products: Floats, mu: float) -> Floats:
+    """Weights of sum 1, proportional to exp(-product/mu)."""
+    p = np.exp((products.min() - products) / mu)
+    return np.asarray(p / p.sum())
+
+
+# The least that a rescaling adds to log det R.
+LEAST_GAIN = math.log(2) - 1 / 11
+STEPS = 2.0 ** np.arange(41)
+# Seconds for the last attempt at an exact combination.
+LAST_ATTEMPT = 10.0
+
+
+@dataclass(frozen=True, eq=False)
+class Ellipsoid:
+    """The set {axes v: ||v|| <= 1}, with R = (axes axes')^-1. It contains every solution of length at most 1.
+
+    Storing the axes instead of R halves the loss of digits: their condition is 1/rho where R's is 1/rho^2. `rows` are
+    the unit rows in its coordinates, divided by their `lengths` there.
+    """
+
+    unit: Floats
+    axes: Floats
+    log_det: float = 0.0
+
+    @classmethod
+    def ball(cls, unit_rows: Floats) -> "Ellipsoid":
+        return cls(unit_rows, np.eye(unit_rows.shape[1]))
+
+    @cached_property
+    def lengths(self) -> Floats:
+        return np.asarray(np.linalg.norm(self.unit @ self.axes, axis=1))
+
+    @cached_property
+    def rows(self) -> Floats:
+        return np.asarray(self.unit @ self.axes / np.maximum(self.lengths, 1e-300)[:, None])
+
+    def squeezed(self, weights: Floats) -> "Ellipsoid":
+        """Return the smaller ellipsoid that a convex combination of the rows gives, with the best t."""
+        eps = float(np.linalg.norm(weights @ self.rows))
+        eigenvalues, vectors = np.linalg.eigh((self.rows.T * weights) @ self.rows)
+        spectrum = np.maximum(eigenvalues, 0.0)
+        gains = np.log1p(STEPS[:, None] * spectrum).sum(axis=1) - len(spectrum) * np.log1p(STEPS * eps)
+        best = int(np.argmax(gains))
+        axes = vectors * np.sqrt((1 + STEPS[best] * eps) / (1 + STEPS[best] * spectrum))
+        return Ellipsoid(self.unit, self.axes @ axes, self.log_det + float(gains[best]))
+
+    def is_lost_to_rounding(self) -> bool:
+        """Whether some row is only rounding error here, or any margin with log det R <= 2 m log(1 + 1/rho) is."""
+        exponent = self.log_det / (2 * len(self.axes))
+        is_rounding = self.lengths.min() < 64 * ROUNDING * np.linalg.norm(self.axes)
+        return bool(is_rounding or math.expm1(exponent) * ROUNDING > 1)
+
+
+def rescaled(system: System, clock: Clock, last_attempt: float = LAST_ATTEMPT) -> SearchResult:
+    """The rescaled perceptron with a smooth inner loop, until a solution, a proof, or the limits of float64.
+
+    At these limits an exact combination is tried once more, for `last_attempt` seconds.
+    """
+    ellipsoid = Ellipsoid.ball(system.unit)
+    potential = [0.0]
+    iterations = 0
+    proofs = Proofs(system, clock, first=2)
+    while True:
+        x, weights, smaller, steps = _inner(ellipsoid, clock, proofs, iterations)
+        iterations += steps
+        weights = weights / ellipsoid.lengths
+        if smaller is not None:
+            ellipsoid = smaller
+            potential.append(ellipsoid.log_det)
+        combination = proofs.attempt(len(potential), weights) if x is None else None
+        stopped = OUT_OF_TIME if clock.is_over() else ""
+        if not stopped and (smaller is None or ellipsoid.is_lost_to_rounding()):
+            stopped = "the margin, if there is one, is too small for float64"
+            if x is None and combination is None and last_attempt:
+                combination = system.cancelling(weights, clock.within(last_attempt))
+        if x is not None or combination or stopped:
+            rescalings = len(potential) - 1
+            return SearchResult("rescaled", x, combination, iterations, rescalings, tuple(potential), stopped)
+
+
+def _inner(
+    ellipsoid: Ellipsoid, clock: Clock, proofs: Proofs, before: int
+) -> tuple[Floats | None, Floats, Ellipsoid | None, int]:
+    """Smooth steps until a solution or a rescaling that gains enough; returns it, the weights, and the number of steps.
+
+    A rescaling is tried once eps is below 1/(2 m), and whenever it has become a fifth smaller. Below 1/(11 m) it gains
+    enough, which happens within 28 m sqrt(2 log n) steps unless float64 is too coarse.
+    """
+    n, m = ellipsoid.rows.shape
+    most = 28 * m * math.sqrt(2 * math.log(n)) + 10
+    next_try = 1 / (2 * m)
+    for k, step in enumerate(smooth_steps(ellipsoid.rows)):
+        if step.smallest > 0 and proofs.solves(before + k, y := ellipsoid.axes @ step.y):
+            return y, step.weights, None, k
+        if step.length <= next_try:
+            smaller = ellipsoid.squeezed(step.weights)
+            if smaller.log_det - ellipsoid.log_det >= LEAST_GAIN:
+                return None, step.weights, smaller, k + 1
+            next_try = 0.8 * step.length
+        if k > most or (k % 64 == 0 and clock.is_over()):
+            return None, step.weights, None, k
+    raise AssertionError("the steps go on forever")
+
+
+# -- the methods ------------------------------------------------------------------------------------------------------
+
+
+def _auto(system: System, clock: Clock) -> SearchResult:
     """The cheapest method that decides: perceptron, rescaled perceptron, cutting planes and rationals."""
-    found = perceptron(system, limits, FEW_MISTAKES)
-    if _is_final(system, found, limits):
+    found = perceptron(system, clock, FEW_MISTAKES)
+    if found.x is None and not found.combination and not clock.is_over():
+        found = rescaled(system, clock, last_attempt=0.0)
+    if found.x is not None or found.combination or clock.is_over():
         return found
-    found = rescaled(system, limits, last_attempt=0.0)
-    if _is_final(system, found, limits):
-        return found
-    x, combination = system.decided(limits.clock)
+    x, combination = system.decided(clock)
     found = replace(found, method="cutting-planes", combination=combination)
     if x is None:
         return found
@@ -124,50 +281,8 @@ def _auto(system: System, limits: SearchLimits) -> SearchResult:
     return replace(found, x=floats if system.is_solved_by(floats) else whole)
 
 
-def _is_final(system: System, found: SearchResult, limits: SearchLimits) -> bool:
-    if found.x is not None or found.combination is not None:
-        return True
-    return bool(limits.reached(_margin_at_most(system, found)))
-
-
-def _margin_at_most(system: System, found: SearchResult) -> float:
-    """The method's bound, in floats."""
-    if found.dual is None:
-        return found.margin_at_most
-    length = float(np.linalg.norm(found.dual @ system.unit)) / float(found.dual.sum())
-    return min(length, found.margin_at_most) + rounding_of_a_margin(system.unit)
-
-
-METHODS: dict[str, Callable[[System, SearchLimits], SearchResult]] = {
+METHODS: dict[str, Callable[[System, Clock], SearchResult]] = {
     "auto": _auto,
     "perceptron": perceptron,
     "rescaled": rescaled,
 }
-
-
-def _result(system: System, found: SearchResult, min_margin: float | None) -> Inequalities:
-    """The claims that the check derives from what was found, and no others."""
-    combination, dual = found.combination, None
-    if combination is None and found.dual is not None:
-        dual, believed = system.weighted(found.dual), _margin_at_most(system, found)
-        if not any(exact_sum(system.rows, dual)[0]):
-            combination, dual = dual, None
-        elif found.x is None and min_margin is not None and believed < min_margin <= margin_bound(system.rows, dual):
-            dual = system.weighted(nearest_to_the_origin(system.unit))  # ruled out in floats: the best weights prove it
-    proved = derived(system.rows, found.x, combination, dual, min_margin)
-    return Inequalities(
-        proved.outcome, *system.rows.shape, fingerprint(system.rows), found.x, combination, dual, proved.margin,
-        proved.margin_at_most, min_margin, found.method, found.iterations, found.rescalings, found.potential,
-        found.stopped if proved.outcome is Outcome.UNDECIDED else "",
-    )  # fmt: skip
-
-
-def nearest_to_the_origin(unit_rows: Floats) -> Floats:
-    """Weights of the rows whose combination is shortest, in floats: nonnegative least squares (Lawson and Hanson).
-
-    A margin that rescaling rules out by the volume of an ellipsoid, one combination of rows rules out, too.
-    """
-    from scipy.optimize import nnls
-
-    weights, _ = nnls(np.vstack([unit_rows.T, np.ones(len(unit_rows))]), np.append(np.zeros(unit_rows.shape[1]), 1.0))
-    return np.asarray(weights)

@@ -2,7 +2,6 @@
 stop, when they try a proof, and their result.
 """
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -13,9 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novikoff.engine.clock import Clock
-from novikoff.prove.exact.algebra import as_whole
 from novikoff.prove.exact.codec import Combination
-from novikoff.prove.exact.floats import power_of_two
 from novikoff.prove.inequalities.check import as_whole_vector, exact_sum
 from novikoff.prove.separable.points import Floats, Points
 from novikoff.prove.separable.products import signs_of_products
@@ -23,6 +20,7 @@ from novikoff.prove.separable.search.gordan import Answer, decide
 from novikoff.prove.separable.search.scaled import Scaled
 
 ROUNDING = 2.0**-52
+OUT_OF_TIME = "the time limit was reached"
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,17 +51,6 @@ class System:
         whole = as_whole_vector(vector, self.rows.shape[1])
         violated = signs_of_products(self._points, [*whole, 0]) <= 0
         return int(np.argmax(violated)) if violated.any() else None
-
-    def weighted(self, weights: Floats) -> Combination:
-        """Weights of the unit rows as whole weights of the rows themselves.
-
-        Weights below 2^-60 of the largest are omitted.
-        """
-        exponents = np.frexp(np.abs(self.rows).max(axis=1))[1]
-        shares = weights / np.linalg.norm(np.ldexp(self.rows, -exponents[:, None]), axis=1)
-        whole = [round(share * 2.0**60) for share in (shares / shares.max()).tolist()]
-        used = [i for i, weight in enumerate(whole) if weight > 0]
-        return Combination(tuple(used), tuple(as_whole([whole[i] * power_of_two(-int(exponents[i])) for i in used])))
 
     def cancelling(self, weights: Floats, clock: Clock) -> Combination | None:
         """An exact combination that is 0, of rows with approximate weights, if there is one.
@@ -98,7 +85,7 @@ class System:
         weights = self._scaled.unscaled_weights(rows, list(map(Fraction, answer.obstruction.weights)))
         ascending = sorted(zip(rows.tolist(), weights, strict=True))
         combination = Combination(tuple(row for row, _ in ascending), tuple(weight for _, weight in ascending))
-        return None if any(exact_sum(self.rows, combination)[0]) else combination
+        return None if any(exact_sum(self.rows, combination)) else combination
 
     @cached_property
     def _points(self) -> Points:
@@ -121,35 +108,15 @@ FEW_NUMBERS = 10_000
 
 @dataclass(frozen=True, eq=False)
 class SearchResult:
-    """What a method found: a solution, an exact combination, or neither, and then why it stopped.
-
-    `dual` are weights of the unit rows: their combination bounds the margin from above. `margin_at_most` is the
-    method's bound on the margin, in floats.
-    """
+    """What a method found: a solution, an exact combination, or neither, and then why it stopped."""
 
     method: str
-    x: Floats | None = None
+    x: Any = None
     combination: Combination | None = None
-    dual: Floats | None = None
     iterations: int = 0
     rescalings: int = 0
     potential: tuple[float, ...] = ()
     stopped: str = ""
-    margin_at_most: float = math.inf
-
-
-@dataclass(frozen=True)
-class SearchLimits:
-    """When to stop: when time runs out, or as soon as no solution can have the margin asked for."""
-
-    clock: Clock
-    min_margin: float = 0.0
-
-    def reached(self, margin_at_most: float) -> str:
-        """The reason to stop now, in words; empty if there is none."""
-        if margin_at_most < self.min_margin:
-            return "the margin asked for is ruled out"
-        return "the time limit was reached" if self.clock.is_over() else ""
 
 
 class Proofs:
@@ -160,10 +127,10 @@ class Proofs:
     float64 is near its limits, and the wait for the next doubles every time.
     """
 
-    def __init__(self, system: System, limits: SearchLimits, first: int = 64) -> None:
-        self._system, self._limits, self._next = system, limits, first
+    def __init__(self, system: System, clock: Clock, first: int = 64) -> None:
+        self._system, self._clock, self._next = system, clock, first
         self._next_candidate, self._wait = 0, 1
-        self._started = limits.clock.now()
+        self._started = clock.now()
 
     def solves(self, count: int, x: Floats) -> bool:
         if count < self._next_candidate:
@@ -176,7 +143,7 @@ class Proofs:
         if count < self._next:
             return None
         self._next = 4 * count
-        clock = self._limits.clock
+        clock = self._clock
         if self._system.rows.size > FEW_NUMBERS:
             clock = clock.within(FIRST_ATTEMPT + clock.now() - self._started)
         return self._system.cancelling(weights, clock)

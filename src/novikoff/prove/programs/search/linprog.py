@@ -15,8 +15,7 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 from novikoff.engine.clock import Clock, OutOfTimeError, check_time_limit
 from novikoff.prove.exact.floats import nearest_float
 from novikoff.prove.exact.ratios import Ratios, Vector, WholeRows, nearest
-from novikoff.prove.programs.check import Multipliers, ProgramCertificate
-from novikoff.prove.programs.program import Program, read_program
+from novikoff.prove.programs.check import Multipliers, Program, ProgramCertificate, read_program
 from novikoff.prove.programs.search.reductions import guess_of_perceptron
 from novikoff.prove.separable.search.highs import Guess, solved_in_floats
 from novikoff.prove.separable.search.simplex import Decision, SingularError, WholeProgram, decided_from

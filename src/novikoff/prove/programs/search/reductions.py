@@ -17,8 +17,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from novikoff.engine.clock import Clock
 from novikoff.features.fold import signs
+from novikoff.prove.exact.ratios import Vector
 from novikoff.prove.inequalities.search.solve import solve_inequalities
-from novikoff.prove.programs.program import Program, Vector, read_program
+from novikoff.prove.programs.check import Program, read_program
 from novikoff.prove.separable.search.highs import BASIC, LOWER, UPPER, Guess
 
 
@@ -63,7 +64,7 @@ class Separation:
     """Examples in `X` with labels in `y`; a hyperplane through the origin separates them if and only if the program has
     a strictly feasible point that costs less than the given value.
 
-    `point` maps the hyperplane's weights to that point, and `weights` inverts it.
+    `point` maps the hyperplane's weights to that point.
     """
 
     X: Vector
@@ -78,11 +79,6 @@ class Separation:
             raise ValueError(f"the last weight is {t}; a hyperplane that separates these examples has a positive one")
         found: Vector = self.start + self.directions @ (np.asarray(v) / t)
         return found
-
-    def weights(self, point: ArrayLike) -> Vector:
-        """Return the weights of the hyperplane that corresponds to a point of the program."""
-        v = np.linalg.lstsq(self.directions, np.asarray(point, dtype=np.float64) - self.start, rcond=None)[0]
-        return np.append(v, 1.0)
 
 
 def program_as_separation(
