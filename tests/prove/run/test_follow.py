@@ -26,8 +26,6 @@ from novikoff import (
 )
 from novikoff.features.names import Intercept
 from novikoff.learn.run import Stopped
-from novikoff.prove.run.steps import ExampleVectors
-from novikoff.prove.separable.points import Points
 from tests.examples import WORKED_X, WORKED_Y, exponential_rows, separable, separable_integers
 
 LAST = {"readout": "last", "max_iter": None, "record_mistakes": True, "random_state": 0}
@@ -158,27 +156,6 @@ def one_by_one(n_classes):
     return Steps.of_features(*zip(*made, strict=True), classes=model.classes), u, *as_lists(added, u)
 
 
-def mixed():
-    """Iterative parameter mixing on two shards: a round adds the mean of what each learned from the common weights."""
-    X, y, w = separable_grid()
-    weights, added, counts = np.zeros(3), [], []
-    while not counts or counts[-1]:
-        changes, made = [], 0
-        for shard in (slice(0, None, 2), slice(1, None, 2)):
-            own = weights.copy()
-            for x, label in zip(X[shard], y[shard], strict=True):
-                if label * (own @ x) <= 0:
-                    own, made = own + label * x, made + 1
-            changes.append(own - weights)
-        added.append(sum(changes) / 2)
-        counts.append(made / 2)
-        weights = weights + added[-1]
-    rounds = np.array(added[:-1])
-    vectors = ExampleVectors(Points.of(rounds, np.ones(len(rounds)), fit_intercept=False))
-    examples = ExampleVectors(Points.of(X, y, fit_intercept=False))
-    return Steps(vectors, np.arange(len(rounds)), examples, mistakes=counts[:-1]), Separator(w), rounds.tolist(), w
-
-
 def separable_grid():
     w, generator = np.array([3.0, -1.0, 2.0]), np.random.default_rng(5)
     X = generator.integers(-9, 10, (30, 3)).astype(float)
@@ -196,7 +173,6 @@ SPACES = {
     "structures with a loss": lambda: structures(loss=lambda gold, guess: float(gold != guess)),
     "one by one, two classes": lambda: one_by_one(2),
     "one by one, many classes": lambda: one_by_one(3),
-    "mixed": mixed,
 }
 
 
@@ -267,9 +243,7 @@ def test_steps_that_were_no_mistakes_are_found_out(space):
     forged = Steps(
         steps.vectors,
         np.append(steps.order, [steps.order[-1]] * again),
-        steps.examples,
         None if steps.allowed is None else [*steps.allowed, *[steps.allowed[-1]] * again],
-        None if steps.mistakes is None else [*steps.mistakes, *[steps.mistakes[-1]] * again],
     )
     proof = follow_proof(forged, separator)
     assert not proof.holds
@@ -486,7 +460,7 @@ def followed_by_its_own_weights(seed, **asked):
 
 def separates(steps, weights):
     """Whether the proof holds with these weights; if they are refused, then because of a score of 0."""
-    if (steps.examples or steps.vectors).smallest(steps.vectors.vector(weights))[0] == 0:
+    if steps.vectors.smallest(steps.vectors.vector(weights))[0] == 0:
         with pytest.raises(ValueError, match="its score is 0"):
             follow_proof(steps, weights)
         return False

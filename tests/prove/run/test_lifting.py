@@ -31,8 +31,9 @@ def test_the_proof_holds_there_and_its_bound_is_that_of_freund_and_schapire(prob
         return
     options = {"fit_intercept": bias, "shuffle": False, "tie": tie}
     learner = Perceptron(max_iter=passes, record_mistakes=True, **options).fit(X, y)
-    lifted = lift_inseparable(X, y, plane, margin, passes=passes, fit_intercept=bias)
-    proof = follow_proof(lifted.steps(learner.mistake_rows_, learner.run_.mistakes_per_epoch), lifted.separator)
+    lifted = lift_inseparable(np.tile(X, (passes, 1)), np.tile(y, passes), plane, margin, fit_intercept=bias)
+    epochs = np.repeat(np.arange(learner.run_.epochs), learner.run_.mistakes_per_epoch)
+    proof = follow_proof(lifted.steps(learner.mistake_rows_ + len(y) * epochs), lifted.separator)
     assert proof.holds
     known = freund_schapire_bound(X, y, separator=plane, margin=margin, passes=passes, fit_intercept=bias)
     if known.deviation == 0:  # the plane has a margin of at least that
@@ -47,8 +48,9 @@ def test_the_same_mistakes_are_made_there(problem, passes, tie):
     X, y, plane, margin, bias = problem
     options = {"fit_intercept": bias, "tie": tie, "record_mistakes": True}
     here, there = Perceptron(**options), Perceptron(**options)
-    lifted = lift_inseparable(X, y, plane, margin, passes=passes, fit_intercept=bias)
-    here.partial_fit(np.tile(X, (passes, 1)), np.tile(y, passes))
+    visits = np.tile(X, (passes, 1)), np.tile(y, passes)
+    lifted = lift_inseparable(*visits, plane, margin, fit_intercept=bias)
+    here.partial_fit(*visits)
     there.partial_fit(lifted.X, lifted.y)
     assert here.mistake_rows_.tolist() == there.mistake_rows_.tolist()
 
@@ -61,23 +63,15 @@ def test_with_a_margin_that_all_examples_have_nothing_is_lifted():
     assert (proof.margin, proof.bound) == (1.0, 4)
 
 
-@pytest.mark.parametrize(
-    ("margin", "passes", "what"), [(0.0, 1, "margin"), (math.inf, 1, "margin"), (1.0, 0, "passes")]
-)
-def test_a_margin_or_a_number_of_passes_that_is_none_is_refused(margin, passes, what):
-    with pytest.raises(ValueError, match=what):
-        lift_inseparable([[1.0], [2.0]], [1, -1], Separator([1.0]), margin, passes=passes)
-
-
-def test_mistakes_of_more_passes_than_were_lifted_are_refused():
-    lifted = lift_inseparable([[1.0], [2.0]], [1, -1], Separator([1.0]), 1.0)
-    with pytest.raises(ValueError, match="mistakes_per_pass"):
-        lifted.steps([0, 1, 0], [2, 1])
+@pytest.mark.parametrize("margin", [0.0, math.inf])
+def test_a_margin_that_is_none_is_refused(margin):
+    with pytest.raises(ValueError, match="margin"):
+        lift_inseparable([[1.0], [2.0]], [1, -1], Separator([1.0]), margin)
 
 
 def test_the_bound_names_the_margin_of_the_space_behind_it():
     X, y = [[1.0, 3.0], [2.0, -1.0], [1.0, 0.0], [-2.0, 1.0], [-1.0, -2.0], [0.5, 0.5]], [1, 1, 1, -1, -1, -1]
     bound = freund_schapire_bound(X, y, passes=3)
-    lifted = lift_inseparable(X, y, bound.separator, bound.margin, passes=3)
+    lifted = lift_inseparable(X * 3, y * 3, bound.separator, bound.margin)
     assert bound.projection.endswith(f"gamma/Z = {bound.margin / lifted.stretch:.6g}")
     assert freund_schapire_bound([[0, 0], [1, 1], [0, 1], [1, 0]], [1, 1, -1, -1]).projection is None

@@ -301,10 +301,9 @@ class ScaledPoints:
 
 @dataclass(frozen=True, eq=False)
 class Lifted:
-    """Examples with a coordinate for every visit, which `separator` separates with the margin gamma/Z.
+    """Examples with a coordinate for each, which `separator` separates with the margin gamma/Z.
 
-    `X` is sparse, with the visits of the first pass first, and `y` has their labels. `delta` is the value of the new
-    coordinates, 0 if all examples have the margin; `stretch` is Z.
+    `X` is sparse. `delta` is the value of the new coordinates, 0 if all examples have the margin; `stretch` is Z.
     """
 
     X: Any
@@ -312,28 +311,21 @@ class Lifted:
     separator: Separator
     delta: float
     stretch: float
-    passes: int
     fit_intercept: bool
 
-    def steps(self, mistake_rows: ArrayLike, mistakes_per_pass: ArrayLike | None = None) -> Steps:
-        """Return the steps of a run from the rows of its mistakes in order, and their number per pass if several."""
-        rows = np.asarray(mistake_rows, dtype=np.int64)
-        counts = np.array([len(rows)]) if mistakes_per_pass is None else np.asarray(mistakes_per_pass, dtype=np.int64)
-        if len(counts) > self.passes or counts.sum() != len(rows):
-            raise ValueError(
-                f"{len(rows)} mistakes cannot be those of {len(counts)} passes with {counts.sum()}, of {self.passes} "
-                "that were lifted: say in mistakes_per_pass how many each made"
-            )
-        visits = rows + np.repeat(np.arange(len(counts)), counts) * (len(self.y) // self.passes)
-        return Steps.of_rows(self.X, self.y, visits, fit_intercept=self.fit_intercept)
+    def steps(self, mistake_rows: ArrayLike) -> Steps:
+        """Return the steps of a run of one pass from the rows of its mistakes, in order."""
+        return Steps.of_rows(self.X, self.y, mistake_rows, fit_intercept=self.fit_intercept)
 
 
 def lift_inseparable(
-    X: Any, y: ArrayLike, separator: Separator, margin: float, *, passes: int = 1, fit_intercept: bool = True
+    X: Any, y: ArrayLike, separator: Separator, margin: float, *, fit_intercept: bool = True
 ) -> Lifted:
-    """Lift examples to a space in which they are separable, for any hyperplane and any desired margin.
+    """Lift examples to a space in which they are separable, for any hyperplane and any desired margin, in one pass.
 
-    XOR, with the line x = 1/2 and the margin 1/4, in one pass:
+    In several passes every visit is an example of its own: repeat the rows.
+
+    XOR, with the line x = 1/2 and the margin 1/4:
 
     >>> from novikoff import follow_proof, freund_schapire_bound, lift_inseparable
     >>> X, y = [[0, 0], [1, 1], [0, 1], [1, 0]], [1, 1, -1, -1]
@@ -347,21 +339,18 @@ def lift_inseparable(
     """
     from scipy import sparse
 
-    check_passes_and_margin(passes, margin)
+    check_passes_and_margin(1, margin)
     points = Points.of(X, y, fit_intercept)
     lack = np.maximum(margin - margins(points.rows, y, separator, fit_intercept), 0.0)
-    deviation = math.sqrt(passes) * length_of(lack)
+    deviation = length_of(lack)
     delta = math.sqrt(radius(points.rows, fit_intercept) * deviation)
     unit = separator.folded / length_of(separator.folded)
     own = points.signs * lack / delta if delta else np.zeros(points.n_points)
-    visits = passes * points.n_points
-    rows = sparse.vstack([sparse.csr_array(points.rows)] * passes)
     return Lifted(
-        X=sparse.hstack([rows, delta * sparse.eye_array(visits)], format="csr"),
-        y=np.tile(np.asarray(y), passes),
-        separator=Separator(np.concatenate([unit[:-1], np.tile(own, passes)]), float(unit[-1])),
+        X=sparse.hstack([sparse.csr_array(points.rows), delta * sparse.eye_array(points.n_points)], format="csr"),
+        y=np.asarray(y),
+        separator=Separator(np.concatenate([unit[:-1], own]), float(unit[-1])),
         delta=delta,
         stretch=math.hypot(1.0, deviation / delta if delta else 0.0),
-        passes=int(passes),
         fit_intercept=fit_intercept,
     )

@@ -42,9 +42,9 @@ _ONE = Fraction(1)
 class FollowedProof:
     """Every quantity of the proof, and whether every inequality held.
 
-    Arrays over k = 0, 1, ..., the last step: `made` the mistakes so far (k itself, unless steps stand for more or less
-    than one); `progress` <w_k, u> and its floor k gamma; `length` ||w_k|| and its ceiling sqrt(k S); `cosine` and its
-    floor sqrt(k) gamma/sqrt(S); `distance` alpha_k and its ceiling S^2/gamma^2 - k S.
+    Arrays over `made`, k = 0, 1, ..., the mistakes so far: `progress` <w_k, u> and its floor k gamma; `length` ||w_k||
+    and its ceiling sqrt(k S); `cosine` and its floor sqrt(k) gamma/sqrt(S); `distance` alpha_k and its ceiling
+    S^2/gamma^2 - k S.
 
     Arrays over the steps: `score_before` <w_k, z> and `score_after` <w_k+1, z>, which is larger by ||z||^2: the step in
     the right direction.
@@ -97,10 +97,9 @@ class FollowedProof:
         return f"(1 + 2 * {self.lead:g}) (R/gamma)^2" if self.lead else "(R/gamma)^2"
 
     @property
-    def mistakes(self) -> float:
+    def mistakes(self) -> int:
         """k, at the end of the run."""
-        last = float(self.made[-1])
-        return int(last) if last.is_integer() else last
+        return len(self.made) - 1
 
     @property
     def holds(self) -> bool:
@@ -123,7 +122,7 @@ class FollowedProof:
 
     def worth_showing(self, few: int = 12) -> list[int]:
         """Return a few steps from 0 to the last: all if there are up to a dozen, else powers of two."""
-        last = len(self.made) - 1
+        last = self.mistakes
         if last <= few:
             return list(range(last + 1))
         return sorted({0, last, *(2**i for i in range(last.bit_length()))})
@@ -143,7 +142,7 @@ class FollowedProof:
         for k in self.worth_showing():
             digits = [4, 4, 4, 4, 6, 6]
             numbers = (f"{column[k]:.{n}g}" for column, n in zip(columns.values(), digits, strict=True))
-            lines.append(line.format(f"{self.made[k]:,.12g}", *numbers))
+            lines.append(line.format(f"{k:,}", *numbers))
         made = counted(self.mistakes, "update" if self.lead else "mistake")
         end = f"{made}; the bound {self.formula} allows {self.bound:,}. {self.verdict}"
         return "\n".join([*lines, end])
@@ -171,7 +170,7 @@ def follow_proof(steps: Steps, separator: Any) -> FollowedProof:
     3 mistakes; the bound (R/gamma)^2 allows 5. Every inequality held.
     """
     u = steps.vectors.vector(separator)
-    smallest, place = (steps.examples or steps.vectors).smallest(u)
+    smallest, place = steps.vectors.smallest(u)
     if smallest <= 0:
         tie = '; its score is 0, which tie="mistake", a lead or a cost count as a mistake'
         raise ValueError(
@@ -185,11 +184,11 @@ def follow_proof(steps: Steps, separator: Any) -> FollowedProof:
     S = _plain((steps.longest + 2 * ahead + 2 * max(map(Fraction, steps.allowed or [0]))) / unit)
     gamma = _plain(smallest / walked.along)
     u_square = _plain(steps.vectors.square(u) * unit / walked.along**2)
-    mistakes = objects(1 if steps.mistakes is None else Fraction(steps.mistakes[k]) for k in range(len(score)))
-    allowed = _allowed(steps, ahead, mistakes * S - square, unit)
+    losses = [0] * len(score) if steps.allowed is None else map(Fraction, steps.allowed)
+    allowed = objects(_plain((loss + ahead) / unit) for loss in losses)  # the highest score that a step may have had
     granted = _granted(score - allowed, lambda k: S * Fraction(steps.vectors.doubt(k)))
 
-    k, w_square, progress = _summed(mistakes), walked.weights_squares(), _summed(gain)
+    k, w_square, progress = objects(range(len(score) + 1)), walked.weights_squares(), _summed(gain)
     ceiling = k * S + _summed(2 * granted)
     below_one = progress**2 <= w_square * u_square * (1 + steps.vectors.slack)
     above_floor = (progress >= 0) & (progress**2 * ceiling >= (k * gamma) ** 2 * w_square)
@@ -226,18 +225,9 @@ def follow_proof(steps: Steps, separator: Any) -> FollowedProof:
         progress_held=_truths(progress >= k * gamma),
         length_held=_truths(w_square <= ceiling),
         cosine_held=_truths(below_one) & _truths(above_floor),
-        distance_held=_truths(fall >= gamma * S * mistakes),
+        distance_held=_truths(fall >= gamma * S),
         step_held=_truths(square > 0),
     )
-
-
-def _allowed(steps: Steps, ahead: Fraction, growth: Whole, unit: Fraction) -> Whole:
-    """Return the highest score that a step may have had: its loss plus the lead; for a mean of sums of mistakes, the
-    one that its growth in length allows."""
-    if steps.mistakes is not None:
-        return growth * Fraction(1, 2)
-    losses = [0] * len(growth) if steps.allowed is None else map(Fraction, steps.allowed)
-    return objects(_plain((loss + ahead) / unit) for loss in losses)
 
 
 def _granted(excess: Whole, doubt: Callable[[int], Fraction]) -> Whole:

@@ -172,22 +172,16 @@ class Walked:
 class Steps:
     """The vectors that a run added to its weights, from zero weights on, one per step.
 
-    Step i added the vector `order[i]` of `vectors`. R and gamma are those of the `examples`: of all vectors that the
-    run could have added, or, if these are unknown, of those that it added. A step counts as a mistake if its score is
-    at most `allowed`, which is its loss for learners that require more than a positive score, and 0 for others. With a
-    `lead`, a step may have had a score of up to lead R^2; if R is only known for the vectors added, `seen_radius` is
-    the R of the learner, which may have seen longer ones.
-
-    `mistakes` is the number of mistakes of each step, if not one: if several learners continue from common weights and
-    their changes are averaged (iterative parameter mixing), a step is the mean of sums of mistakes, and counts as the
-    mean of their numbers.
+    Step i added the vector `order[i]` of `vectors`. R and gamma are those of all vectors that the run could have added,
+    or, if these are unknown, of those that it added. A step counts as a mistake if its score is at most `allowed`,
+    which is its loss for learners that require more than a positive score, and 0 for others. With a `lead`, a step may
+    have had a score of up to lead R^2; if R is only known for the vectors added, `seen_radius` is the R of the learner,
+    which may have seen longer ones.
     """
 
     vectors: ExampleVectors
     order: NDArray[np.int64]
-    examples: ExampleVectors | None = None
     allowed: Sequence[float] | None = None
-    mistakes: Sequence[float | Fraction] | None = None
     lead: float = 0.0
     seen_radius: float = 0.0
 
@@ -197,10 +191,8 @@ class Steps:
         order = np.asarray(self.order, dtype=np.int64).ravel()
         if len(order) and not (order.min() >= 0 and order.max() < self.vectors.n_points):
             raise ValueError(f"a step is the number of a vector, from 0 to {self.vectors.n_points - 1}")
-        for name in ("allowed", "mistakes"):
-            values = getattr(self, name)
-            if values is not None and len(values) != len(order):
-                raise ValueError(f"{name} has {len(values)} numbers, but there are {len(order)} steps: one each")
+        if self.allowed is not None and len(self.allowed) != len(order):
+            raise ValueError(f"allowed has {len(self.allowed)} numbers, but there are {len(order)} steps: one each")
         object.__setattr__(self, "order", order)
 
     @classmethod
@@ -339,7 +331,7 @@ class Steps:
     @property
     def longest(self) -> Fraction:
         """R^2."""
-        longest = (self.examples or self.vectors).longest
+        longest = self.vectors.longest
         return max(longest, Fraction(self.seen_radius) ** 2) if self.lead else longest
 
     @property
