@@ -104,8 +104,8 @@ def sides_of_hyperplanes(vectors: Sequence[Whole]) -> dict[int, Whole]:
     The first vector is always on the positive side: reversing a hyperplane gives the complement. Each mask comes
     with a normal that proves it.
 
-    A further vector that is independent of those before splits every mask. Otherwise it splits the masks of hyperplanes
-    through that vector: they are found in one dimension less. For other masks, the normal determines its side.
+    A further vector splits the masks of hyperplanes through that vector: they are found in one dimension less. For
+    other masks, the normal determines its side.
 
     >>> sides_of_hyperplanes([(1, 0), (0, 1), (1, 1)])
     {7: [1, 1], 5: [3, -1], 1: [1, -3]}
@@ -116,28 +116,13 @@ def sides_of_hyperplanes(vectors: Sequence[Whole]) -> dict[int, Whole]:
     if dimension == 1:
         return {sum(1 << k for k, (value,) in enumerate(vectors) if value * first[0] > 0): first}
     found: dict[int, Whole] = {1: first}
-    _, free = _independent(first, [[int(i == j) for j in range(dimension)] for i in range(dimension)])
     for k, vector in enumerate(vectors[1:], start=1):
-        extra, free = _independent(vector, free)
-        if extra is not None:
-            found = _split_all(found, 1 << k, vector, extra)
-        else:
-            found = _split(found, 1 << k, vector, vectors[:k])
+        found = _split(found, 1 << k, vector, vectors[:k])
     return found
 
 
-def _split_all(found: dict[int, Whole], bit: int, vector: Whole, extra: Whole) -> dict[int, Whole]:
-    """Extend every mask with and without the vector: a multiple of `extra`, orthogonal to all others, sets its side."""
-    extended: dict[int, Whole] = {}
-    for mask, normal in found.items():
-        times = 1 + abs(dot(normal, vector)) // dot(extra, vector)
-        extended[mask | bit] = _primitive([v + times * e for v, e in zip(normal, extra, strict=True)])
-        extended[mask] = _primitive([v - times * e for v, e in zip(normal, extra, strict=True)])
-    return extended
-
-
 def _split(found: dict[int, Whole], bit: int, vector: Whole, before: Sequence[Whole]) -> dict[int, Whole]:
-    """Extend masks with the vector, without it, or both, if the vector depends on those before."""
+    """Extend masks with the vector, without it, or both."""
     pivot = next(j for j, v in enumerate(vector) if v)
     through = sides_of_hyperplanes([_restricted(other, vector, pivot) for other in before])
     changes = [abs(dot(vector, other)) for other in before]
@@ -152,22 +137,6 @@ def _split(found: dict[int, Whole], bit: int, vector: Whole, before: Sequence[Wh
         else:
             extended[mask | bit if dot(normal, vector) > 0 else mask] = normal
     return extended
-
-
-def _independent(vector: Whole, free: list[list[int]]) -> tuple[list[int] | None, list[list[int]]]:
-    """Of directions orthogonal to all vectors so far, return one with a positive product, and a basis of the rest."""
-    products = [dot(direction, vector) for direction in free]
-    at = next((i for i, product in enumerate(products) if product), None)
-    if at is None:
-        return None, free
-    sign = 1 if products[at] > 0 else -1
-    extra, product = [sign * v for v in free[at]], abs(products[at])
-    left = [
-        _primitive([product * v - other * e for v, e in zip(direction, extra, strict=True)])
-        for i, (direction, other) in enumerate(zip(free, products, strict=True))
-        if i != at
-    ]
-    return extra, left
 
 
 def directions(points: Sequence[Point]) -> list[tuple[int, int]]:

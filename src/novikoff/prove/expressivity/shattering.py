@@ -99,7 +99,7 @@ def is_shattered(points: ArrayLike, family: str, *, sides: int | None = None) ->
     if len(set(rows)) < len(rows):
         return False
     if family in ("halfspaces", "balls"):
-        return rank([[*row, 1] for row in rows]) == len(rows)
+        return _are_independent(rows)
     if family == "boxes":
         return not any(_is_in_the_box(row, [*rows[:i], *rows[i + 1 :]]) for i, row in enumerate(rows))
     # A family that shatters all points shatters every subset of them.
@@ -184,12 +184,18 @@ def _masks(points: Sequence[Point], family: str, sides: int | None) -> set[int]:
         )
     if family == "polygons" and sides is not None:
         return shapes.polygons(points, sides)
+    if family in ("halfspaces", "balls") and _are_independent(points):
+        return set(range(1 << len(points)))
     return {
         "halfspaces": shapes.halfspaces,
         "balls": shapes.balls,
         "boxes": shapes.boxes,
         "rectangles": shapes.rectangles,
     }[family](points)
+
+
+def _are_independent(points: Sequence[Point]) -> bool:
+    return rank([[*point, 1] for point in points]) == len(points)
 
 
 def _exact(points: ArrayLike, family: str, sides: int | None) -> list[Point]:
