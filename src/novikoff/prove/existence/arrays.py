@@ -79,16 +79,11 @@ def from_arrays(
     n_rows = (getattr(X, "shape", None) or (len(X),))[0]
     labels = None if labels is None or len(labels) != n_rows else labels
     (X, y, labels), options, rows = without_missing([X, y, labels], [X, y], options, n_rows)
-    omitted = omitted_in_all(omitted, rows, n_rows)
-    design, columns = _design(X, names)
-    n, fixed_effects = design.shape[0], options.get("fixed_effects")
-    effects: tuple[Effect, ...] = ()
-    if options.get("fit_intercept", True) and family in WITH_INTERCEPT and fixed_effects is None:
-        design, columns = _with_intercept(design, columns)
-    if fixed_effects is not None:
-        design, columns, effects = _with_effects(design, columns, fixed_effects)
-    if not columns:
-        raise ValueError("X has no columns, and there is no intercept: there is nothing to estimate")
+    omitted = tuple(sorted((*omitted, *given_positions(rows, n_rows, omitted))))
+    fixed_effects = options.get("fixed_effects") or {}
+    has_intercept = options.get("fit_intercept", True) and family in WITH_INTERCEPT and not fixed_effects
+    design, columns, effects = _design(X, names, bool(has_intercept), fixed_effects)
+    n = design.shape[0]
     numbers = {"weight": _weights(options.get("weights"), n)}
     offset = None if options.get("offset") is None else _one_a_row(options["offset"], "offset", n)
     response, classes = _response(family, y, options, numbers["weight"])
@@ -128,9 +123,12 @@ def _check_options(family: str, options: ModelOptions) -> None:
 # -- columns ----------------------------------------------------------------------------------------------------------
 
 
-def _design(X: Any, names: Sequence[str] | None) -> tuple[Any, tuple[str, ...]]:
-    """Return the columns of X in CSR floats, and their names."""
-    from scipy.sparse import csr_array
+def _design(
+    X: Any, names: Sequence[str] | None, has_intercept: bool, fixed_effects: Mapping[str, Any]
+) -> tuple[Any, tuple[str, ...], tuple[Effect, ...]]:
+    """Return the columns in CSR floats: an intercept, those of X, and an indicator for every level of an effect; in all
+    effects but the first, one level is the reference and has none."""
+    from scipy.sparse import csr_array, hstack
 
     if names is None and hasattr(X, "columns") and len(getattr(X, "shape", ())) == 2:
         names = [str(name) for name in X.columns]
@@ -142,43 +140,29 @@ def _design(X: Any, names: Sequence[str] | None) -> tuple[Any, tuple[str, ...]]:
         if "not an array of numbers" not in str(error):
             raise
         raise ValueError(f"{error}; or write a formula, which makes columns of words") from None
-    if rows.shape[0] == 0:
+    n = rows.shape[0]
+    if n == 0:
         raise ValueError("X has no rows")
-    columns = tuple(f"x{j}" for j in range(rows.shape[1])) if names is None else tuple(names)
+    columns = [f"x{j}" for j in range(rows.shape[1])] if names is None else list(names)
     if len(columns) != rows.shape[1]:
         raise ValueError(f"there are {len(columns)} names for {rows.shape[1]} columns")
-    design = csr_array(rows, dtype=np.float64, copy=True)
+    parts, effects = [csr_array(rows, dtype=np.float64)], list[Effect]()
+    if has_intercept:
+        if "intercept" in columns:
+            raise ValueError("a column is called 'intercept'; rename it, or pass fit_intercept=False")
+        parts, columns = [csr_array(np.ones((n, 1))), *parts], ["intercept", *columns]
+    for name, values in fixed_effects.items():
+        codes, levels = _codes(values, f"the fixed effect {name!r}", n)
+        first = int(len(effects) > 0)
+        parts.append(csr_array((np.ones(n), (np.arange(n), codes)), shape=(n, len(levels)))[:, first:])
+        effects.append((name, len(columns), len(columns) + len(levels) - first))
+        columns += [f"{name}={level}" for level in levels[first:]]
+    if not columns:
+        raise ValueError("X has no columns, and there is no intercept: there is nothing to estimate")
+    design = csr_array(hstack(parts, format="csr"))
     design.eliminate_zeros()
     design.sort_indices()
-    return design, columns
-
-
-def _with_intercept(design: Any, columns: tuple[str, ...]) -> tuple[Any, tuple[str, ...]]:
-    from scipy.sparse import csr_array, hstack
-
-    if "intercept" in columns:
-        raise ValueError("a column is called 'intercept'; rename it, or pass fit_intercept=False")
-    ones = csr_array(np.ones((design.shape[0], 1)))
-    return csr_array(hstack([ones, design], format="csr")), ("intercept", *columns)
-
-
-def _with_effects(
-    design: Any, columns: tuple[str, ...], given: Mapping[str, Any]
-) -> tuple[Any, tuple[str, ...], tuple[Effect, ...]]:
-    """Add an indicator for every level; in all effects but the first, one level is the reference and has none."""
-    from scipy.sparse import csr_array, hstack
-
-    parts, effects, n = [design], [], design.shape[0]
-    for number, (name, values) in enumerate(given.items()):
-        codes, levels = _codes(values, f"the fixed effect {name!r}", n)
-        first = int(number > 0)
-        indicators = csr_array((np.ones(n), (np.arange(n), codes)), shape=(n, len(levels)))[:, first:]
-        effects.append(Effect(name, len(columns), len(columns) + len(levels) - first))
-        columns = (*columns, *(f"{name}={level}" for level in levels[first:]))
-        parts.append(indicators)
-    stacked = csr_array(hstack(parts, format="csr"))
-    stacked.eliminate_zeros()
-    return stacked, columns, tuple(effects)
+    return design, tuple(columns), tuple(effects)
 
 
 def _named_effects(given: Any) -> dict[str, Any]:
@@ -368,15 +352,6 @@ def without_missing(
     changed: Any = {**options, **{name: _in_rows(values, kept) for name, values in roles.items()}}
     changed["fixed_effects"] = {name: _in_rows(values, kept) for name, values in effects.items()} or None
     return [_in_rows(values, kept) for values in given], changed, tuple(np.flatnonzero(is_incomplete).tolist())
-
-
-def omitted_in_all(before: tuple[int, ...], rows: tuple[int, ...], n_rows: int) -> tuple[int, ...]:
-    """Return the rows omitted before, and those omitted now of the `n_rows` left, by their positions among all.
-
-    >>> omitted_in_all((1,), (0, 2), 3)
-    (0, 1, 3)
-    """
-    return tuple(sorted((*before, *given_positions(rows, n_rows, before))))
 
 
 def _in_rows(values: Any, rows: NDArray[np.int64]) -> Any:

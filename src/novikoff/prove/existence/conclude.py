@@ -169,7 +169,7 @@ def diverging(
 ) -> dict[int, str]:
     """Return the coefficients that are not finite, each with one of `SIGNS`."""
     varying = [place for place in range(cone.size) if not null_space.is_fixed(place)]
-    lines = cone.beyond(null_space, is_strict, clock).lines
+    _, lines = cone.beyond(null_space, is_strict, clock)
     proofs = {proof.coefficient: proof for proof in witnesses.signs}
     _need([proof.coefficient for proof in witnesses.signs] == sorted(proofs), "signs", "they do not ascend")
     found: dict[int, str] = {}

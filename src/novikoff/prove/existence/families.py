@@ -11,9 +11,9 @@ each, and their order, are in `docs/certificates.md`.
 
 import itertools
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,15 +27,6 @@ from novikoff.prove.existence.rows import NullSpace, Numbers, Sparse, Term, in_l
 from novikoff.say.words import listed
 
 Rows = NDArray[np.int64]
-
-
-class Beyond(NamedTuple):
-    """Rows outside a face, by their numbers, in the free coordinates of the `null_space` of the face; and the `lines`,
-    which are orthogonal to these rows, too."""
-
-    null_space: NullSpace
-    rows: Mapping[int, Sparse]
-    lines: NullSpace
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,16 +59,18 @@ class Cone:
         found: NullSpace = self.known[key]
         return found
 
-    def beyond(self, null_space: NullSpace, is_strict: NDArray[np.bool_], clock: Clock) -> Beyond:
-        """Return the rows outside a face, given its null space."""
-        key = id(null_space), is_strict.tobytes()  # the id stays unique, as the null space is cached with the answer
+    def beyond(
+        self, null_space: NullSpace, is_strict: NDArray[np.bool_], clock: Clock
+    ) -> tuple[dict[int, Sparse], NullSpace]:
+        """Return the rows outside a face, by their numbers, in the free coordinates of its null space; and the lines of
+        that space, which are orthogonal to these rows, too."""
+        key = id(null_space), is_strict.tobytes()  # the id stays unique, as the null space is cached
         if key not in self.known:
             numbers = np.flatnonzero(is_strict)
             part = self.whole.in_rows(numbers)
             rows = {n: null_space.times(part.row(i)) for i, n in enumerate(clock.through(numbers.tolist()))}
-            lines = NullSpace.of(in_lowest_terms(list(rows.values()), null_space.dimension), clock)
-            self.known[key] = Beyond(null_space, rows, lines)
-        found: Beyond = self.known[key]
+            self.known[key] = rows, NullSpace.of(in_lowest_terms(list(rows.values()), null_space.dimension), clock)
+        found: tuple[dict[int, Sparse], NullSpace] = self.known[key]
         return found
 
     def signs(self, direction: Sequence[int]) -> NDArray[np.int8]:

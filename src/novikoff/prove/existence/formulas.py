@@ -35,7 +35,7 @@ from novikoff.prove.existence.arrays import (
 from novikoff.prove.existence.likelihood import COLUMNS, Likelihood, ModelOptions
 
 NAME = r"`[^`]+`|[^\W\d][\w.]*"
-_TOKEN = re.compile(rf"\s*(?:(?P<factor>C\(\s*(?:{NAME})\s*\))|(?P<name>{NAME})|(?P<mark>[.01](?![\w.])|[-+:*]))")
+_TOKEN = re.compile(rf"C\(\s*(?:{NAME})\s*\)|{NAME}|[.01](?![\w.])|[-+:*]")
 _BEYOND = re.compile(r"`[^`]*`|\"[^\"]*\"|'[^']*'|[][(){}]|[~|]")
 MARKS = ("+", "-", ":", "*", ".", "0", "1")
 # `a * b * c` has 2^3 - 1 terms.
@@ -110,9 +110,10 @@ def terms_of(right: str, names: Collection[str], free: Sequence[str]) -> list[Te
     >>> terms_of("0 + .", ["y", "a", "b"], ["a", "b"]), terms_of("log(a)", ["a"], [])
     ([('a',), ('b',)], None)
     """
-    tokens = _tokens(right) or []
+    given = _TOKEN.findall(right)
+    tokens = [factor(token[2:-1].strip().strip("`")) if token.startswith("C(") else token for token in given]
     known = {*MARKS, *names, *map(factor, names)}
-    if not tokens or not all(token.strip("`") in known for token in tokens):
+    if not tokens or _TOKEN.sub("", right).strip() or not all(token.strip("`") in known for token in tokens):
         return None
     sums = itertools.groupby(tokens, key=("+", "-").__contains__)
     products = [list(product) for is_sign, product in sums if not is_sign]
@@ -126,19 +127,6 @@ def terms_of(right: str, names: Collection[str], free: Sequence[str]) -> list[Te
         return None
     terms = (tuple(str(part.expr) for part in term.factors) for term in parsed)
     return [() if term == ("1",) else term for term in terms]
-
-
-def _tokens(text: str) -> list[str] | None:
-    tokens, place = list[str](), 0
-    text = text.rstrip()
-    while place < len(text):
-        found = _TOKEN.match(text, place)
-        if found is None:
-            return None
-        inside = (found["factor"] or "")[2:-1].strip().strip("`")
-        tokens.append(factor(inside) if inside else found["mark"] or found["name"])
-        place = found.end()
-    return tokens or None
 
 
 def factor(name: str) -> str:

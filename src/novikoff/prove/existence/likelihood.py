@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from novikoff.prove.separable.subject import Fingerprint
 
 Floats = NDArray[np.float64]
+# The name of a fixed effect, its first column in the design, and the first after its last.
+Effect = tuple[str, int, int]
 
 # The numbers that each family has for every row, in the order in which they are hashed. Some may be omitted.
 NUMBERS = {
@@ -43,15 +45,6 @@ class ModelOptions(TypedDict, total=False):
     reference: Any
     success: Any
     fit_intercept: bool
-
-
-@dataclass(frozen=True)
-class Effect:
-    """The columns of a design that are the levels of a fixed effect: from `start`, before `stop`."""
-
-    name: str
-    start: int
-    stop: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,7 +92,7 @@ class Likelihood:
             "columns": list(self.columns),
             "classes": None if self.classes is None else list(self.classes),
             "ties": self.ties,
-            "effects": [[effect.name, effect.start, effect.stop] for effect in self.effects],
+            "effects": [list(effect) for effect in self.effects],
             "numbers": [name for name in NUMBERS[self.family] if name in self.numbers],
             "formula": None if self.formula is None else dict(self.formula),
             "omitted": list(self.omitted) or None,

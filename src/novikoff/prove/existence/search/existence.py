@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from operator import mul
@@ -145,11 +145,11 @@ def find_witnesses(
         return EstimateWitnesses(start=start)
     if proof is None:
         return EstimateWitnesses(start=start)
-    found_signs = find_signs(cone, proof, signs, clock)
+    directions, proofs = find_signs(cone, proof, signs, clock)
     return EstimateWitnesses(
-        tuple(cone.in_given_units(direction) for direction in found_signs.directions),
+        tuple(cone.in_given_units(direction) for direction in directions),
         None if proof.rows is None else Combination(tuple(proof.rows.tolist()), tuple(proof.weights or ())),
-        tuple(found_signs.proofs),
+        tuple(proofs),
         start,
     )
 
@@ -249,40 +249,39 @@ def reach(rows: ScaledRows, goal: Sequence[int], clock: Clock) -> tuple[list[int
     return None, Ratios([-value for value in y.numerators], y.denominator)
 
 
-@dataclass
-class Signs:
-    """Directions, the first of which is positive wherever any is, and proofs of signs."""
-
-    directions: list[list[int]]
-    proofs: list[SignProof] = field(default_factory=list)
-
-
-def find_signs(cone: Cone, proof: FaceProof, wanted: bool | None, clock: Clock) -> Signs:
-    """Return proofs of the signs of all diverging coefficients; fewer if that would take long or time runs out."""
-    found = Signs([] if proof.weak is None else [proof.weak])
+def find_signs(
+    cone: Cone, proof: FaceProof, wanted: bool | None, clock: Clock
+) -> tuple[list[list[int]], list[SignProof]]:
+    """Return directions, the first of which is positive wherever any is, and proofs of the signs of all diverging
+    coefficients; fewer if that would take long or time runs out."""
+    directions: list[list[int]] = [] if proof.weak is None else [proof.weak]
+    proofs: list[SignProof] = []
     if proof.weak is None or proof.rows is None or wanted is False:
-        return found
+        return directions, proofs
     try:
-        search = _SignSearch(cone, proof, found, clock)
+        search = _SignSearch(cone, proof, directions, proofs, clock)
         if wanted is None and search.effort() > QUICK:
-            return found
+            return directions, proofs
         for number, place in enumerate(clock.through(search.open)):
             clock.tell(f"signs of coefficients, {number + 1:,} of {len(search.open):,}")
             search.settle(place, clock)
     except (OutOfTimeError, SingularError):
         pass
-    return found
+    return directions, proofs
 
 
 class _SignSearch:
-    def __init__(self, cone: Cone, proof: FaceProof, found: Signs, clock: Clock) -> None:
+    def __init__(
+        self, cone: Cone, proof: FaceProof, directions: list[list[int]], proofs: list[SignProof], clock: Clock
+    ) -> None:
         assert proof.rows is not None  # else there is no search
         assert proof.weak is not None
         is_strict = np.zeros(cone.whole.n_rows, dtype=bool)
         is_strict[proof.beyond] = True
         on_the_face = np.union1d(proof.rows, np.flatnonzero(cone.is_equation))
-        self.cone, self.found = cone, found
-        self.null_space, rows, lines = cone.beyond(cone.null_space(on_the_face, clock), is_strict, clock)
+        self.cone, self.directions, self.proofs = cone, directions, proofs
+        self.null_space = cone.null_space(on_the_face, clock)
+        rows, lines = cone.beyond(self.null_space, is_strict, clock)
         self.inner = dict(enumerate(self.null_space.free_numbers(proof.weak)))
         varying = (place for place in range(cone.size) if not self.null_space.is_fixed(place))
         self.open = [place for place in varying if not lines.times(self.null_space.expressions[place])]
@@ -302,12 +301,12 @@ class _SignSearch:
     def settle(self, place: int, clock: Clock) -> None:
         """For each sign that no direction has yet, find a direction or rule it out."""
         goal = self.null_space.expressions[place]
-        for sign in sorted({1, -1} - {(d[place] > 0) - (d[place] < 0) for d in self.found.directions}):
+        for sign in sorted({1, -1} - {(d[place] > 0) - (d[place] < 0) for d in self.directions}):
             weights = self._ruled_out({k: sign * value for k, value in goal.items()}, clock)
             if weights is not None:
                 unit = rational(power_of_two(-int(self.cone.exponents[place])))
                 *whole, scale = as_whole([*(weights[row] * unit for row in sorted(weights)), Fraction(1)])
-                self.found.proofs.append(SignProof(place, tuple(sorted(weights)), tuple(whole), scale))
+                self.proofs.append(SignProof(place, tuple(sorted(weights)), tuple(whole), scale))
 
     def _ruled_out(self, goal: Sparse, clock: Clock) -> dict[int, Any] | None:
         """Return multiples of rows that cancel a goal; None if a direction with a positive product was found."""
@@ -326,7 +325,7 @@ class _SignSearch:
                 rest = abs(_product(goal, inner) - _product(part, inner))
                 times = int(rest / _product(part, way)) + 1
                 free = {**inner, **{k: value * times for k, value in way.items()}}
-                self.found.directions.append(as_whole(self.null_space.vector(list(free.values()))))
+                self.directions.append(as_whole(self.null_space.vector(list(free.values()))))
                 return None
         return weights
 
