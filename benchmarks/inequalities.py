@@ -24,8 +24,7 @@ from timing import figure
 
 import novikoff.prove.inequalities.search.solve
 from novikoff.engine.jit import patience
-from novikoff.prove.inequalities.search.solve import solve_inequalities
-from novikoff.prove.inequalities.search.system import System
+from novikoff.prove.inequalities.search.solve import System, solve_inequalities
 from tests.prove.inequalities.systems import badly_scaled, exponential, needle, skewed
 
 

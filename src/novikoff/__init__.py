@@ -56,7 +56,6 @@ if TYPE_CHECKING:
     from novikoff.prove.inequalities.search.solve import solve_inequalities as solve_inequalities
     from novikoff.prove.programs.check import ProgramCertificate as ProgramCertificate
     from novikoff.prove.programs.search.linprog import linprog as linprog
-    from novikoff.prove.programs.search.reductions import LinearProgram as LinearProgram
     from novikoff.prove.programs.search.reductions import Separation as Separation
     from novikoff.prove.programs.search.reductions import program_as_separation as program_as_separation
     from novikoff.prove.programs.search.reductions import separation_as_program as separation_as_program
@@ -117,7 +116,7 @@ _NAMES = {
     "prove.inequalities.search.solve": "solve_inequalities",
     "prove.programs.check": "ProgramCertificate",
     "prove.programs.search.linprog": "linprog",
-    "prove.programs.search.reductions": "LinearProgram Separation program_as_separation separation_as_program",
+    "prove.programs.search.reductions": "Separation program_as_separation separation_as_program",
     "prove.run.bounds": "FreundSchapireBound Lifted lift_inseparable mistake_bound",
     "prove.run.follow": "FollowedProof follow_proof",
     "prove.run.search.freund_schapire": "freund_schapire_bound",

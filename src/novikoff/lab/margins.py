@@ -13,7 +13,7 @@ from novikoff.lab.state import KNOWN, Floats, View, checked
 from novikoff.learn.linear.space import perceptron
 from novikoff.options import Choice, Whole
 from novikoff.prove.inequalities.search.phases import Phase, dunagan_vempala
-from novikoff.prove.inequalities.search.system import System
+from novikoff.prove.inequalities.search.solve import System
 from novikoff.prove.separable.margin import Separator, radius
 from novikoff.prove.separable.search.certify import certify
 from novikoff.say.words import counted, radius_in_words, whole_at_most

@@ -13,8 +13,7 @@ from scipy.special import logsumexp
 from novikoff.learn.linear.space import perceptron
 from novikoff.prove.inequalities.check import Outcome
 from novikoff.prove.inequalities.search.phases import dunagan_vempala
-from novikoff.prove.inequalities.search.solve import Ellipsoid, smooth_steps, solve_inequalities
-from novikoff.prove.inequalities.search.system import System
+from novikoff.prove.inequalities.search.solve import Ellipsoid, System, smooth_steps, solve_inequalities
 from tests.draws import draws
 from tests.exact_lp import margin_square
 from tests.prove.inequalities.systems import badly_scaled, exponential, needle, skewed, unit

@@ -93,8 +93,6 @@ class Inequalities:
             return ""
         steps = counted(self.iterations, "mistake" if self.method == "perceptron" else "step")
         scaled = f" and {counted(self.rescalings, 'rescaling')}" if self.rescalings else ""
-        if self.method == "cutting-planes":
-            return f"The rescaled perceptron took {steps}{scaled}, then came cutting planes and exact arithmetic."
         return f"The method {self.method} took {steps}{scaled}."
 
     def _what_next(self) -> str:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from novikoff.engine.inequalities import perceptron_epochs, walk
-from novikoff.prove.inequalities.search.system import System
+from novikoff.prove.inequalities.search.solve import System
 from novikoff.prove.separable.points import Floats
 
 # The most mistakes in a phase, divided by m^2.

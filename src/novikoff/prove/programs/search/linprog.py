@@ -6,7 +6,6 @@ called proved.
 """
 
 from collections.abc import Callable
-from enum import IntEnum
 from typing import Any
 
 import numpy as np
@@ -26,13 +25,8 @@ TIME_LIMIT = 60.0
 ENTRIES_PER_SECOND = 500_000
 
 
-class Status(IntEnum):
-    """SciPy's codes for how a linear program ended; 4, numerical difficulties, cannot happen in exact arithmetic."""
-
-    OPTIMAL = 0
-    LIMIT = 1
-    INFEASIBLE = 2
-    UNBOUNDED = 3
+# SciPy's codes; 1 is the time limit, and 4, numerical difficulties, cannot happen in exact arithmetic.
+STATUS = {"optimal": 0, "infeasible": 2, "unbounded": 3}
 
 
 def linprog(
@@ -151,11 +145,9 @@ NOT_PROVED = "The time limit was reached before an answer could be proved; raise
 def _result(program: Program, certificate: ProgramCertificate | None, iterations: int = 0, pivots: int = 0) -> Any:
     from scipy.optimize import OptimizeResult
 
-    status = Status.LIMIT if certificate is None else Status[certificate.claim.upper()]
+    status = 1 if certificate is None else STATUS[certificate.claim]
     message = NOT_PROVED if certificate is None else certificate.sentence
-    result = OptimizeResult(
-        {"x": None, "fun": None, "success": status is Status.OPTIMAL, "status": int(status), "message": message}
-    )
+    result = OptimizeResult({"x": None, "fun": None, "success": status == 0, "status": status, "message": message})
     result.update(nit=iterations, pivots=pivots, certificate=certificate)
     names = ("ineqlin", "eqlin", "lower", "upper")
     result.update(dict.fromkeys(("slack", "con", *names)))

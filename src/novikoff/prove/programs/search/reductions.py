@@ -23,19 +23,9 @@ from novikoff.prove.programs.check import Program, read_program
 from novikoff.prove.separable.search.highs import BASIC, LOWER, UPPER, Guess
 
 
-class LinearProgram(NamedTuple):
-    """The arguments of `linprog`, in its order: call `linprog(*program)`."""
-
-    c: Vector
-    A_ub: Vector | None = None
-    b_ub: Vector | None = None
-    A_eq: Vector | None = None
-    b_eq: Vector | None = None
-    bounds: Any = (0, None)
-
-
-def separation_as_program(X: Any, y: ArrayLike, fit_intercept: bool = True) -> LinearProgram:
-    """Return the program whose optimum is -1 if a hyperplane separates the examples strictly, and 0 if none does.
+def separation_as_program(X: Any, y: ArrayLike, fit_intercept: bool = True) -> tuple[Any, ...]:
+    """Return the arguments of `linprog`, in its order, of the program whose optimum is -1 if a hyperplane separates the
+    examples strictly, and 0 if none does.
 
     The note's own program requires y (<w, x> + b) >= 0, and w = 0, b = 0 solves it for any examples. Here the least
     score t is maximised instead, where y (<w, x> + b) >= t for all examples and t <= 1. Zero weights have t = 0, and a
@@ -56,7 +46,7 @@ def separation_as_program(X: Any, y: ArrayLike, fit_intercept: bool = True) -> L
     A: Vector = np.hstack([-labels[:, None] * folded, np.ones((len(folded), 1))])
     d = folded.shape[1]
     bounds = [(None, None)] * d + [(None, 1.0)]
-    return LinearProgram(np.append(np.zeros(d), -1.0), A, np.zeros(len(A)), None, None, bounds)
+    return np.append(np.zeros(d), -1.0), A, np.zeros(len(A)), None, None, bounds
 
 
 @dataclass(frozen=True, eq=False)
