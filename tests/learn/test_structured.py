@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from novikoff.learn.run import Stopped
-from novikoff.learn.structure.memory import FeatureWeights
+from novikoff.learn.structure.space import FeatureWeights
 from novikoff.learn.structure.perceptron import StructuredPerceptron
 from tests.draws import draws
 
@@ -233,119 +233,6 @@ def test_a_guess_that_scores_below_gold_is_no_mistake_and_changes_nothing():
     assert model.run_.stopped is Stopped.NO_MISTAKES
 
 
-WORDS = ["the", "old", "man", "the", "boats", "by", "the", "mill"]
-TAGS = "DNV"
-
-
-def tag_features(x, y):
-    """Tags of a prefix, with their words and the tags before them."""
-    vector = {}
-    for i, tag in enumerate(y):
-        for name in ((x[i], tag), ("", *y[max(i - 1, 0) : i], tag)):
-            vector[name] = vector.get(name, 0) + 1
-    return vector
-
-
-def beams(weights, x, width):
-    beam = [()]
-    for _ in x:
-        longer = [(*y, tag) for y in beam for tag in TAGS]
-        beam = sorted(longer, key=lambda y: -weights.score(tag_features(x, y)))[:width]
-        yield beam
-
-
-def beam_tagger(width):
-    def decode(weights, x, gold=None):
-        steps = list(beams(weights, x, width))
-        return steps[-1][0] if gold is None else [(gold[: len(beam[0])], beam) for beam in steps]
-
-    return decode
-
-
-def tagged(seed, n=20):
-    chance = random.Random(seed)
-    truth = {word: chance.choice(TAGS) for word in sorted(set(WORDS))}
-    xs = [tuple(chance.choices(WORDS, k=chance.randint(1, 4))) for _ in range(n)]
-    return xs, [tuple(truth[word] for word in x) for x in xs]
-
-
-def beam_lecture(xs, ys, width, rule):
-    """The weights after one pass in which each mistake adds the prefixes that the rule chooses."""
-    w, chosen = {}, []
-    for x, gold in zip(xs, ys, strict=True):
-        steps = [(gold[: len(beam[0])], beam[0], beam) for beam in beams(FeatureWeights(w), x, width)]
-        if rule == "early":
-            at = next((i for i, (part, _, beam) in enumerate(steps) if part not in beam), len(steps) - 1)
-        else:
-            leads = [dot(w, tag_features(x, best)) - dot(w, tag_features(x, part)) for part, best, _ in steps]
-            wrong = [i for i, (part, best, _) in enumerate(steps) if part != best]
-            at = max(wrong, key=leads.__getitem__) if steps[-1][1] != gold else len(steps) - 1
-        part, best, _ = steps[at]
-        chosen += [len(part)] if part != best else []
-        for y, sign in ((part, 1), (best, -1)):
-            for name, value in tag_features(x, y).items():
-                w[name] = w.get(name, 0) + sign * value
-    return nonzero(w), chosen
-
-
-@pytest.mark.parametrize("rule", ["early", "max"])
-@pytest.mark.parametrize("width", [1, 2, 4])
-@pytest.mark.parametrize("seed", range(4))
-def test_beams_are_updated_where_the_rule_says(rule, width, seed):
-    xs, ys = tagged(seed)
-    model = StructuredPerceptron(
-        tag_features, beam_tagger(width), violation=rule, readout="last", record_mistakes=True
-    ).partial_fit(xs, ys)
-    weights, chosen = beam_lecture(xs, ys, width, rule)
-    assert model.weights == weights
-    assert [len(guess) for guess in model.mistake_guesses_] == chosen
-    assert model.search_errors_ == 0
-
-
-@pytest.mark.parametrize("rule", ["early", "max"])
-@pytest.mark.parametrize("width", [1, 3])
-def test_violations_never_exceed_the_bound(rule, width):
-    xs, ys = tagged(0, n=40)
-    model = StructuredPerceptron(tag_features, beam_tagger(width), violation=rule, readout="last", max_iter=None)
-    run = model.fit(xs, ys).run_
-    # The weight 1 of each word with its tag separates every prefix from all others by at least 1.
-    margin = 1 / math.sqrt(len({pair for x, y in zip(xs, ys, strict=True) for pair in zip(x, y, strict=True)}))
-    assert (run.stopped, run.errors) == (Stopped.NO_MISTAKES, 0)
-    assert 0 < run.mistakes <= (run.radius / margin) ** 2
-    assert run.margin_at_most >= margin
-
-
-def test_the_early_rule_asks_for_no_step_after_gold_has_fallen():
-    asked = []
-
-    def decode(weights, x, gold=None):
-        for length in range(1, 5):
-            asked.append(length)
-            yield gold[:length], [(1,) * length]
-
-    StructuredPerceptron(lambda x, y: {sum(y): 1}, decode, violation="early").partial_fit(["x"], [(1, 1, 0, 1)])
-    assert asked == [1, 2, 3]
-
-
-def test_max_skips_a_prefix_that_was_wrong_on_the_way_to_the_right_end():
-    steps = [((0,), [(1,), (0,)]), ((0, 0), [(0, 0)])]
-    model = StructuredPerceptron(lambda x, y: {y: 1}, lambda weights, x, gold: steps, violation="max")
-    assert model.partial_fit(["x"], [(0, 0)]).run_.mistakes == 0
-
-
-def test_a_loss_and_a_beam_go_together():
-    def decode(weights, x, gold=None):
-        yield gold[:1], [("V",), ("N",)]
-        yield gold, [("N", "N"), ("N", "V")]
-
-    def hamming(gold, guess):
-        return sum(map(str.__ne__, gold, guess))
-
-    model = StructuredPerceptron(tag_features, decode, violation="max", loss=hamming, record_mistakes=True)
-    model.partial_fit([("old", "man")], [("N", "V")])
-    assert (model.mistake_guesses_, model.largest_loss_) == ([("V",)], 1.0)
-
-
 # -- what is asked of the user ----------------------------------------------------------------------------------------
 
 
@@ -457,9 +344,6 @@ def test_features_that_are_no_numbers_are_named(vector, error, words):
         ({"readout": "first"}, "readout='first' is unknown"),
         ({"max_iter": 0}, "max_iter=0 must be a whole number"),
         ({"min_margin": -1.0}, "min_margin=-1.0 must be a positive number"),
-        ({"violation": "late"}, "violation='late' is unknown"),
-        ({"violation": "max"}, r"of example 0 yielded .*; yield pairs"),
-        ({"violation": "early", "decode": lambda weights, x, gold: []}, "yielded nothing"),
         ({"decode": lambda weights, x: None}, "decode returned None for example 0"),
         ({"loss": lambda gold, guess: -1}, r"loss\(gold, guess\) of example 0 is -1"),
         ({"decode": None}, "decode=None is not callable"),
@@ -467,11 +351,7 @@ def test_features_that_are_no_numbers_are_named(vector, error, words):
     ],
 )
 def test_errors_say_what_is_wrong_and_how_to_fix_it(wrong, words):
-    def tells(weights, x, gold=None):
-        return ["guess"] if gold else 0
-
-    options = {"decode": decode if "loss" in wrong else tells, **wrong}
-    model = StructuredPerceptron(features, **options)
+    model = StructuredPerceptron(features, **{"decode": decode, **wrong})
     with pytest.raises((TypeError, ValueError), match=words):
         model.fit([[{"a": 1}, {"b": 1}]], [1])
 

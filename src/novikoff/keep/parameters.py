@@ -130,7 +130,6 @@ KERNELS = ("linear", "poly", "rbf", "laplacian", "sigmoid", "precomputed")
 CHECKS: dict[str, Check] = {
     "half_life": Number("", low=1.0, high=2.0**53, is_open=False).accepts,
     "budget": lambda value: value is None or Whole().accepts(value),
-    "violation": _one_of(None, "early", "max"),
     "kernel": lambda value: callable(value) or _one_of(*KERNELS)(value),
     "gamma": _is_gamma,
     "coef0": FINITE.accepts,

@@ -11,15 +11,14 @@ from novikoff.keep.codec import OF_MODELS, Codec, goes_on, read_run, write_model
 from novikoff.keep.layout import Arrays, FileParts
 from novikoff.keep.parameters import decode_parameters, needed_function
 from novikoff.keep.values import decode_names, encode_names
-from novikoff.learn.structure.memory import FeatureWeights, StructureMemory
 from novikoff.learn.structure.perceptron import PARAMETERS, StructuredModel
-from novikoff.learn.structure.space import StructureSearch
+from novikoff.learn.structure.space import FeatureWeights, StructureMemory, StructureSearch
 
 CODEC = Codec()
 BY_HAND = (*OF_MODELS, "memory", "search", "mistake_rows")
 
-# Weights are arrays, ||w||^2 may be rounded below 0, and the others are used during learning only.
-BY_HAND_OF_MEMORY = ("weights", "drift", "square", "saved", "astray")
+# Weights are arrays, and search errors of the last epoch are used during learning only.
+BY_HAND_OF_MEMORY = ("weights", "drift", "astray")
 
 
 def to_parts(model: StructuredModel) -> FileParts:
@@ -28,7 +27,6 @@ def to_parts(model: StructuredModel) -> FileParts:
         "names": encode_names(memory.weights, "a feature"),
         "weights": np.array(list(memory.weights.values()), dtype=np.float64),
         "drift": np.array([memory.drift[name] for name in memory.weights], dtype=np.float64),
-        "square": np.array([memory.square], dtype=np.float64),
     }
     if guesses is not None:
         arrays["mistake_rows"] = np.array(model.mistake_rows, dtype=np.int64)
@@ -58,7 +56,7 @@ def from_parts(parts: FileParts, functions: Mapping[str, Callable[..., Any]]) ->
     run = read_run(header)
     ensure(known["readout"] != "vote", "voting is not supported for structures")
     ensure(known["readout"] == parameters["readout"], "the read-out of the parameters differs from the model's")
-    search = StructureSearch(*(parameters[name] for name in ("features", "decode", "loss", "violation")))
+    search = StructureSearch(*(parameters[name] for name in ("features", "decode", "loss")))
     return StructuredModel(
         memory,
         search,
@@ -72,12 +70,9 @@ def from_parts(parts: FileParts, functions: Mapping[str, Callable[..., Any]]) ->
 
 def _memory(plain: Any, arrays: Arrays) -> StructureMemory:
     names, (weights, drift) = take_named(arrays, "names", {"weights": np.float64, "drift": np.float64})
-    square = take(arrays, "square", np.float64)
-    checks.shape(square, "square", 1)
     memory = StructureMemory(
         FeatureWeights(zip(names, weights, strict=True)),
         dict(zip(names, drift, strict=True)),
-        square=float(square[0]),
         **CODEC.read_fields(StructureMemory, plain, arrays, "memory", BY_HAND_OF_MEMORY),
     )
     checks.memory(memory)

@@ -1,11 +1,10 @@
 """The structured perceptron as it is used: fit, partial_fit and predict, around a `StructuredModel`."""
 
-import inspect
 import operator
 import random
 import warnings
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, field, fields, replace
 from functools import cached_property
 from heapq import nsmallest
 from typing import Any, Self
@@ -15,8 +14,15 @@ from novikoff.learn.fit import fit
 from novikoff.learn.history import GuessedMistakes
 from novikoff.learn.model import LearnedModel, NamedWeight
 from novikoff.learn.run import Run, Stopped
-from novikoff.learn.structure.memory import FeatureWeights, StructureMemory
-from novikoff.learn.structure.space import AnyStructure, Pairs, StructureLearner, StructureSearch, Violation, same
+from novikoff.learn.structure.space import (
+    AnyStructure,
+    FeatureWeights,
+    Pairs,
+    StructureLearner,
+    StructureMemory,
+    StructureSearch,
+    same,
+)
 from novikoff.options import DECLARED, MaxIter, Options, Readout
 from novikoff.say.runs import why_not_converged
 from novikoff.say.words import counted
@@ -55,6 +61,7 @@ class StructuredModel(LearnedModel):
         return nsmallest(n, self.weights.items(), key=lambda item: (-abs(item[1]), repr(item[0])))
 
 
+@dataclass(eq=False, repr=False)
 class StructuredPerceptron:
     """The perceptron for any argmax: you supply the features of a structure, and the search for the best one.
 
@@ -77,10 +84,6 @@ class StructuredPerceptron:
     loss : `loss(gold, guess)`, at least 0, for cost-augmented training. Learning then calls
         `decode(weights, x, gold=gold)`, which must return the structure with the highest score + loss; every gold
         structure has to lead every other one by more than its loss.
-    violation : "early" or "max", for a beam. Learning then calls `decode(weights, x, gold=gold)`, which yields, step by
-        step, a prefix of gold and the beam of prefixes of the same length, best first. "early" (Collins & Roark 2004)
-        updates where gold falls off the beam, or at the end, "max" (Huang, Fayong & Guo 2012) where the beam's best
-        leads gold most; both need `features` of prefixes. If the best of the last beam is gold, there is no update.
 
     A mistake is a guess that is not gold and whose score is at least gold's (with a loss: whose score plus loss). A
     guess that scores below gold is a search error: adding it would break the proof, so it is not learned, only counted,
@@ -108,28 +111,19 @@ class StructuredPerceptron:
     [(('object', 'bone'), 1.0), (('object', 'cat'), -1.0)]
     """
 
-    model_: StructuredModel
-
-    def __init__(
-        self,
-        features: Callable[[Any, Any], Mapping[Any, Any]],
-        decode: Callable[..., Any],
-        *,
-        readout: Readout = "average",
-        max_iter: MaxIter = "auto",
-        shuffle: bool = True,
-        random_state: Any = None,
-        min_margin: float | None = None,
-        time_limit: float | None = None,
-        held_out: float | None = None,
-        record_mistakes: bool = False,
-        loss: Callable[[Any, Any], float] | None = None,
-        violation: Violation | None = None,
-    ) -> None:
-        self.features, self.decode, self.loss, self.violation = features, decode, loss, violation
-        self.readout, self.max_iter, self.shuffle, self.random_state = readout, max_iter, shuffle, random_state
-        self.min_margin, self.time_limit, self.held_out = min_margin, time_limit, held_out
-        self.record_mistakes = record_mistakes
+    features: Callable[[Any, Any], Mapping[Any, Any]]
+    decode: Callable[..., Any]
+    _: KW_ONLY
+    readout: Readout = "average"
+    max_iter: MaxIter = "auto"
+    shuffle: bool = True
+    random_state: Any = None
+    min_margin: float | None = None
+    time_limit: float | None = None
+    held_out: float | None = None
+    record_mistakes: bool = False
+    loss: Callable[[Any, Any], float] | None = None
+    model_: StructuredModel = field(init=False)
 
     # -- learning -----------------------------------------------------------------------------------------------------
 
@@ -156,12 +150,11 @@ class StructuredPerceptron:
         interrupt is raised again; a second one leaves the model as it was.
         """
         (search, _), pairs = self._checked(), _paired(xs, ys)
-        memory = self.model_.memory if hasattr(self, "model_") else StructureMemory()
+        memory = self.model_.memory.copy() if hasattr(self, "model_") else StructureMemory()
         space = StructureLearner(memory, search, Pairs.of(pairs), keep=self.record_mistakes, before=memory.examples)
         watch = Watch()
         with watch.interrupt.noted():
-            with memory.all_or_nothing():
-                space.learn(watch)
+            space.learn(watch)
             self._keep(memory, search, space.mistakes(), None)
         if watch.interrupt.asked:
             raise KeyboardInterrupt
@@ -254,9 +247,8 @@ class StructuredPerceptron:
         return recorded
 
     def __repr__(self) -> str:
-        defaults = inspect.signature(StructuredPerceptron).parameters
-        options = {name: getattr(self, name) for name in list(defaults)[2:]}
-        shown = [f"{name}={_name(value)}" for name, value in options.items() if value != defaults[name].default]
+        options = [(field.name, getattr(self, field.name), field.default) for field in fields(self) if field.init][2:]
+        shown = [f"{name}={_name(value)}" for name, value, default in options if value != default]
         state = "nothing learned yet"
         if hasattr(self, "model_"):
             memory = self.model_.memory
@@ -267,7 +259,7 @@ class StructuredPerceptron:
         """The search and the options of learning, if all parameters are valid."""
         _check_readout(self.readout)
         own = {name: getattr(self, name) for name in PARAMETERS if name in DECLARED}
-        return StructureSearch(self.features, self.decode, self.loss, self.violation), Options(**own)
+        return StructureSearch(self.features, self.decode, self.loss), Options(**own)
 
 
 def _warn_unless_converged(model: StructuredPerceptron, astray: int) -> None:
@@ -278,8 +270,7 @@ def _warn_unless_converged(model: StructuredPerceptron, astray: int) -> None:
         what = (
             f"the last epoch made no mistake, but {astray:,} guess{'' if astray == 1 else 'es'} missed a gold "
             "structure that scores higher, so decode did not find the best one. Check that it scores what "
-            "features(x, y) returns (and, given gold=, adds the loss); if it is a beam, widen it or train with "
-            'violation="max"'
+            "features(x, y) returns (and, given gold=, adds the loss); if it is a beam, widen it"
         )
     if not what:
         return
@@ -324,4 +315,4 @@ def _name(value: Any) -> str:
 
 
 # The parameters, by their names in a model file.
-PARAMETERS = tuple(inspect.signature(StructuredPerceptron).parameters)
+PARAMETERS = tuple(field.name for field in fields(StructuredPerceptron) if field.init)

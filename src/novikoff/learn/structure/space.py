@@ -15,24 +15,141 @@ sqrt(k (R^2 + 2 max loss)) follows k <= (R^2 + 2 max loss)/gamma^2.
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Literal
+from math import fsum, hypot
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
+from novikoff.engine.rounding import UNIT_ROUNDOFF, root_up, up
+from novikoff.engine.rule import is_added
 from novikoff.features.names import PLAIN_NUMBERS, as_numbers
 from novikoff.learn.epochs import Epochs, Learner, Watch
 from novikoff.learn.fit import Space
-from novikoff.learn.history import GuessedMistakes
+from novikoff.learn.history import GuessedMistakes, History
 from novikoff.learn.run import Cycle, Stopped
-from novikoff.learn.structure.memory import FeatureWeights, RivalStructure, StructureMemory, length_up
-from novikoff.options import Options
+from novikoff.options import Options, Readout
 
 if TYPE_CHECKING:
     from novikoff.data.held_out import HeldOut
 
 
-Violation = Literal["early", "max"]
+class FeatureWeights(dict[Any, float]):
+    """Weights by feature. They are read-only, and a feature never seen has the weight 0.
+
+    >>> weights = FeatureWeights({"short": 2.0})
+    >>> weights["short"], weights["unheard of"]
+    (2.0, 0.0)
+    >>> weights.score({"short": 3, "unheard of": 1})
+    6.0
+    """
+
+    __slots__ = ()
+
+    def __missing__(self, feature: Any) -> float:
+        return 0.0
+
+    def score(self, vector: Mapping[Any, Any]) -> float:
+        """The sum of weight times value, correctly rounded, so that no order of the features matters."""
+        return fsum([self[feature] * value for feature, value in vector.items()])
+
+    def __reduce__(self) -> Any:
+        return FeatureWeights, (dict(self),)
+
+    def _unchangeable(self, *_: Any, **__: Any) -> NoReturn:
+        raise TypeError("these weights are read-only: the perceptron changes them, on its mistakes")
+
+    __setitem__ = __delitem__ = __ior__ = _unchangeable
+    clear = pop = popitem = setdefault = update = _unchangeable
+
+
+class RivalStructure(NamedTuple):
+    """A guess that is not gold: the difference of the two, its length, rounded up, its score, and the loss."""
+
+    guess: Any
+    difference: dict[Any, float]
+    length: float
+    lead: float
+    loss: float
+
+
+@dataclass
+class StructureMemory(History):
+    """The memory of a structured perceptron.
+
+    (examples x weights - drift) is the sum of the weights after each example. `longest` is R itself, the length of the
+    longest difference added, rounded up. `astray` counts the search errors of the last epoch.
+    """
+
+    weights: FeatureWeights = field(default_factory=FeatureWeights)
+    drift: dict[Any, float] = field(default_factory=dict)
+    mistakes: int = 0
+    search_errors: int = 0
+    largest_loss: float = 0.0
+    astray: int = 0
+
+    def copy(self) -> "StructureMemory":
+        """A copy to learn into, while this memory stays as it is."""
+        return replace(self, weights=FeatureWeights(self.weights), drift=dict(self.drift))
+
+    def learn(self, rival: RivalStructure | None) -> bool:
+        """Count an example, with the guess that the decoder preferred to gold; on a mistake, add the difference."""
+        mistake = rival is not None and is_added(rival.lead, rival.loss, ties_are_mistakes=True, wins_ties=False)
+        if rival is not None and mistake:
+            for feature, value in rival.difference.items():
+                dict.__setitem__(self.weights, feature, self.weights[feature] + value)
+                self.drift[feature] = self.drift.get(feature, 0.0) + self.examples * value
+            self.longest = max(self.longest, rival.length)
+            self.largest_loss = max(self.largest_loss, rival.loss)
+        self.examples += 1
+        self.mistakes += mistake
+        self.search_errors += rival is not None and not mistake
+        self.astray += rival is not None and not mistake
+        return mistake
+
+    @property
+    def weights_length(self) -> float:
+        return hypot(*self.weights.values())
+
+    @property
+    def radius(self) -> float:
+        return self.longest
+
+    @property
+    def step_square(self) -> float:
+        """R^2 + 2 max loss: a mistake adds at most that to ||w||^2. A difference is rounded by at most u R itself."""
+        return self.longest**2 + 2.0 * self.largest_loss
+
+    @property
+    def terms(self) -> int:
+        return 0
+
+    def deciding_weights(self, readout: Readout) -> FeatureWeights:
+        """The last weights, or the sum of the weights after each example; those that are 0 are omitted.
+
+        Decisions are made by the sum: of whole numbers it is exact, and tied structures have equal scores. After a
+        division one of them may be a little ahead.
+        """
+        past, n = (self.drift, self.examples or 1) if readout == "average" else ({}, 1)
+        weights = ((name, n * weight - past.get(name, 0.0)) for name, weight in self.weights.items())
+        return FeatureWeights((name, weight) for name, weight in weights if weight)
+
+    def read_out(self, readout: Readout) -> FeatureWeights:
+        """The last weights, or the mean of the weights after each example; those that are 0 are omitted."""
+        n = (self.examples or 1) if readout == "average" else 1
+        return FeatureWeights((name, weight / n) for name, weight in self.deciding_weights(readout).items())
+
+
+def length_up(vector: Mapping[Any, float]) -> float:
+    """The length of a vector, rounded up; of whole numbers, to the very next float.
+
+    >>> length_up({"a": 3.0, "b": 4.0}), length_up({"a": 0.3, "b": 0.4}) > 0.5
+    (5.0, True)
+    """
+    square = fsum([value * value for value in vector.values()])
+    if square < 2.0**53 and all(map(float.is_integer, vector.values())):
+        return root_up(square)
+    return up(hypot(*vector.values()) * (1.0 + 4.0 * UNIT_ROUNDOFF))
 
 
 @dataclass(frozen=True)
@@ -42,15 +159,12 @@ class StructureSearch:
     features: Callable[[Any, Any], Mapping[Any, Any]]
     decode: Callable[..., Any]
     loss: Callable[[Any, Any], float] | None = None
-    violation: Violation | None = None
 
     def __post_init__(self) -> None:
         for name, what in (("features", "x and y"), ("decode", "weights and x"), ("loss", "gold and guess")):
             value = getattr(self, name)
             if not callable(value) and (name != "loss" or value is not None):
                 raise TypeError(f"{name}={value!r} is not callable; pass a function of {what}")
-        if self.violation not in (None, "early", "max"):
-            raise ValueError(f"violation={self.violation!r} is unknown; choose early, max or None")
 
     def best(self, weights: FeatureWeights, x: Any, row: int, **told: Any) -> Any:
         """What the decoder returns, which must not be None."""
@@ -60,38 +174,9 @@ class StructureSearch:
         return guess
 
     def rival(self, weights: FeatureWeights, x: Any, gold: Any, row: int) -> RivalStructure | None:
-        """The guess to compare with gold, or None if the decoder is right. A decoder without a beam takes one step."""
-        most: RivalStructure | None = None
-        guess = part = gold
-        for part, beam in self._steps(weights, x, gold, row):
-            guess = beam[0]
-            if self.violation != "max" and not any(same(kept, part) for kept in beam):
-                break
-            if self.violation == "max" and not same(guess, part):
-                rival = self._compared(weights, x, part, guess, row)
-                if most is None or rival.lead - rival.loss < most.lead - most.loss:
-                    most = rival
-        if same(guess, part):
-            return None
-        return most or self._compared(weights, x, part, guess, row)
-
-    def _steps(self, weights: FeatureWeights, x: Any, gold: Any, row: int) -> Iterator[tuple[Any, Any]]:
-        """Pairs of a part of gold and the guesses for it, best first."""
-        if self.violation is None:
-            told = {} if self.loss is None else {"gold": gold}
-            yield gold, (self.best(weights, x, row, **told),)
-            return
-        step, what = None, f"decode(weights, x, gold=...) of example {row} yielded"
-        for step in self.best(weights, x, row, gold=gold):
-            try:
-                part, beam = step
-                beam[0]
-            except (TypeError, ValueError, LookupError):
-                how = "yield pairs (prefix of gold, [best prefix, next best, ...])"
-                raise ValueError(f"{what} {step!r}; {how}") from None
-            yield part, beam
-        if step is None:
-            raise ValueError(f"{what} nothing; yield one pair per step")
+        """The guess to compare with gold, or None if the decoder is right."""
+        guess = self.best(weights, x, row, **({} if self.loss is None else {"gold": gold}))
+        return None if same(guess, gold) else self._compared(weights, x, gold, guess, row)
 
     def _compared(self, weights: FeatureWeights, x: Any, gold: Any, guess: Any, row: int) -> RivalStructure:
         """The difference between gold and a guess, with its length, score and loss."""
@@ -203,8 +288,7 @@ class StructureLearner(Learner):
     def __post_init__(self) -> None:
         self.pairs, self.order = self.examples.pairs, list(range(self.examples.n_rows))
         self.epochs = Epochs(len(self.order))
-        repeats = self.chance is None and self.search.violation is None
-        self.returning = CountedGuesses(self.history, self.search, self.pairs) if repeats else None
+        self.returning = CountedGuesses(self.history, self.search, self.pairs) if self.chance is None else None
 
     def mistakes(self) -> GuessedMistakes | None:
         return GuessedMistakes(self.rows, self.guesses) if self.keep else None
@@ -222,7 +306,7 @@ class StructureLearner(Learner):
         wrong = self.wrong(self.examples, readout)
         errors = {row for row, is_wrong in enumerate(wrong) if is_wrong}
         found: dict[str, Any] = {"errors": len(errors)}
-        if self.search.loss is not None or self.search.violation is not None or self.history.search_errors:
+        if self.search.loss is not None or self.history.search_errors:
             return found
         order = "given" if self.chance is None else "random"
         elsewhere = len(errors - self.mistaken)
@@ -236,7 +320,7 @@ class StructureLearner(Learner):
         margin = watch.min_margin
         for row in self.order:
             mistake = self._learn(row, *self.pairs[row])
-            if mistake and margin is not None and self.history.rules_out(margin):
+            if mistake and margin is not None and self.history.margin_at_most < margin:
                 return Stopped.MARGIN_RULED_OUT
             if (stopped := watch.cut_short()) is not None:
                 return stopped
@@ -246,10 +330,7 @@ class StructureLearner(Learner):
         rival = self.search.rival(self.history.weights, x, gold, self.examples.numbers[row])
         mistake = self.history.learn(rival)
         self.epochs.count_one(mistake)
-        if rival is None:
-            return False
-        if not mistake:
-            self.history.astray += 1
+        if rival is None or not mistake:
             return False
         self.mistaken.add(row)
         if self.returning is not None:
