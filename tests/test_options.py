@@ -22,6 +22,12 @@ def test_constructors_have_the_declared_defaults(estimator):
     assert {name: given[name] for name in shared} == {name: declared[name] for name in shared}
 
 
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_docstrings_explain_every_parameter(estimator):
+    explained = {name for line in estimator.__doc__.splitlines() for name in line.strip().split(" : ")[0].split(", ")}
+    assert inspect.signature(estimator).parameters.keys() <= explained
+
+
 def test_a_perceptron_has_every_option():
     assert {field.name for field in fields(Options)} <= inspect.signature(Perceptron).parameters.keys()
 

@@ -4,7 +4,9 @@ Examples become blocks of code, and a product such as <w, x> does not become a t
 Griffe understands numpydoc; parameters that are explained on their own line, as in a plain list, become one.
 """
 
+import inspect
 import re
+from importlib import import_module
 from itertools import pairwise
 from typing import Any
 
@@ -57,5 +59,8 @@ class Docstrings(Extension):
     """Rewrites the docstring of everything that the reference shows."""
 
     def on_object(self, *, obj: Object, **_: Any) -> None:
+        if obj.docstring is not None and "{options}" in obj.docstring.value:  # of which the class has the rest
+            kind = getattr(import_module(obj.parent.path), obj.name)
+            obj.docstring.value = inspect.cleandoc(kind.__doc__)
         if obj.docstring is not None:
             obj.docstring.value = as_markdown(obj.docstring.value)

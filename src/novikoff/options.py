@@ -14,13 +14,15 @@ ValueError: max_iter=0 must be a whole number of at least 1, or 'auto', or None 
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Annotated, Any, Literal, cast
+from textwrap import indent, wrap
+from typing import Annotated, Any, Literal, TypeVar, cast
 
 Readout = Literal["last", "average", "vote"]
 Tie = Literal["mistake", "predict"]
 Lead = float | Literal["auto"]
 MaxIter = int | Literal["auto"] | None
 Scale = bool | Literal["auto"]
+Class = TypeVar("Class")
 ClassWeight = Any  # "balanced", a mapping from classes to numbers, a number per class, or None
 
 READOUTS: tuple[Readout, ...] = ("last", "average", "vote")
@@ -53,10 +55,15 @@ class Kind:
             raise ValueError(f"{name}={value!r} {self.must_be}")
 
     @property
-    def must_be(self) -> str:
+    def range(self) -> str:
+        """All that the option may be, in words."""
         others = ["'auto'"] if self.auto else []
         others += [f"None for {self.none}" if self.none else "None"] if self.none is not None else []
-        return "must be " + ", or ".join([self.says, *others])
+        return ", or ".join([self.says, *others])
+
+    @property
+    def must_be(self) -> str:
+        return f"must be {self.range}"
 
 
 @dataclass(frozen=True)
@@ -70,8 +77,12 @@ class Choice(Kind):
         return isinstance(value, str) and value in self.words
 
     @property
+    def range(self) -> str:
+        return f"one of {', '.join(self.words)}"
+
+    @property
     def must_be(self) -> str:
-        return f"is unknown; choose one of {', '.join(self.words)}"
+        return f"is unknown; choose {self.range}"
 
 
 @dataclass(frozen=True)
@@ -168,7 +179,9 @@ class Options:
         0.1
     )
     shuffle: Annotated[bool, Flag(), "Visit the rows in a new random order in each epoch."] = True
-    random_state: Annotated[Any, Anything(), "The seed of all random orders and draws."] = None
+    random_state: Annotated[
+        Any, Anything("a seed, a generator, or None"), "The seed of all random orders and draws."
+    ] = None
     tie: Annotated[Tie, Choice(words=TIES), "Whether a score of 0 is a mistake, or predicts the second class."] = (
         "mistake"
     )
@@ -182,7 +195,9 @@ class Options:
         float | None, Number("a positive number", none=""), "Stop as soon as no separator can have this margin."
     ] = None
     time_limit: Annotated[float | None, Number("a positive number", none=""), "Stop after this many seconds."] = None
-    class_weight: Annotated[ClassWeight, Anything(), "Multiply the rows of each class by a number."] = None
+    class_weight: Annotated[
+        ClassWeight, Anything("numbers by class, 'balanced', or None"), "Multiply the rows of each class by a number."
+    ] = None
     held_out: Annotated[Any, Fraction(none=""), "Hold out this fraction of the rows for testing."] = None
     record_mistakes: Annotated[bool, Flag(), "Keep the row of every mistake."] = False
 
@@ -244,7 +259,7 @@ DECLARED = _declared(
     Declared("eta0", Number("a positive number"), "Multiply the weights by this when they are read out.", 1.0),
     Declared("warm_start", Flag(), "Continue from the weights of the last call of fit.", False),
     Declared("scale", Flag(auto=True), "Standardise columns (zero mean, unit variance) before learning.", "auto"),
-    Declared("n_jobs", Anything(), "The number of threads; -1 is all cores.", None),
+    Declared("n_jobs", Anything("a number of threads, or None"), "The number of threads; -1 is all cores.", None),
 )
 
 
@@ -252,3 +267,55 @@ def check_options(**given: Any) -> None:
     """Check options one by one, where there is no run: the read-out of a model, the rate of its weights."""
     for name, value in given.items():
         DECLARED[name].kind.check(name, value)
+
+
+# What the reference adds to the help of an option: nothing that one could do without on a command line.
+DETAILS = {
+    "readout": """The mean of the weights after each example ("average"), those after the last one, or the vote of all
+weight vectors, weighted by survival (Freund & Schapire 1999). On noisy data the average is far better than the last
+weights, and about as good as the vote at a fraction of its cost. It may be changed on a fitted model, except to "vote",
+which needs the mistakes kept from the start.""",
+    "fit_intercept": "It is one more coordinate of value 1; R and margins include it.",
+    "max_iter": "An epoch is a pass over the data. Without a limit, a run ends only if the data are separable.",
+    "tol": "That is not convergence, and `run_` says so.",
+    "early_stopping": """`fit` learns the others, counts the errors on these after every epoch until they have not
+improved for `n_iter_no_change` epochs, and then learns all rows for the best number. (scikit-learn keeps the weights
+that were learned without the validation rows.)""",
+    "shuffle": "`partial_fit` never does.",
+    "eta0": "It cannot change a mistake.",
+    "tie": "That it is a mistake, for either label, is the theorem's rule.",
+    "lead": """R is the longest example so far; of more than two classes, the right one must be ahead of the best other
+one by 2 R^2 times the lead. With tau > 0 there are at most (1 + 2 tau) (R/gamma)^2 updates, mistakes and narrow ones
+together, and when none is left, the last weights have a margin of at least gamma tau/(1 + 2 tau). A tie is then a
+mistake, whatever `tie` says. With "auto", tables of 8,193 to 16,384 numbers choose by five folds, others by one half of
+the rows, where a lead must be better than none by two standard errors. It is 0 for fewer than 50 rows,
+`readout="last"`, one epoch in the order given, sequences, and `partial_fit` unless a `fit` came before.""",
+    "scale": """Sparse columns are divided, and not centred. The model stores the scales: `predict` takes rows as they
+are, and `coef_` and `intercept_` are those of the columns as given; R and margins are those of the scaled rows. With
+"auto" the numbers decide, in arrays, frames and files alike: columns are scaled if the numbers of one, zeros apart, are
+more than 10 times as large as those of another (root mean squares), or lie within a factor of 2 of each other; `run_`
+says why. Numbers beside words and missing values are always scaled, sparse rows never. "auto" does not scale numbers
+alone without an intercept, with `readout="last"`, in `partial_fit`, which would have to know all rows, or for batches
+of arrays.""",
+    "class_weight": """A mistake on a rare class then moves the weights further; "balanced" is n/(classes x rows of the
+class). R, margins and bounds are those of the multiplied examples: if c is the ratio of the largest weight to the
+smallest, there are at most c^2 times as many updates.""",
+    "held_out": """They are drawn at random, and not used for training; the errors on them are counted at the end, and
+`run_` states what follows for new rows.""",
+    "record_mistakes": "They are in `mistake_rows_`, and what was predicted in `mistake_guesses_`.",
+    "n_jobs": """They are used where the order of rows does not matter: measuring, looking ahead and counting errors in
+`fit`, and predicting. None is all cores that this process may use, which are fewer in a worker of joblib and under
+limits of threadpoolctl or the environment. The results do not depend on it.""",
+}
+
+
+def described(kind: type[Class]) -> type[Class]:
+    """Put what is declared of a class's parameters into its docstring, in place of the line `{options}`."""
+    lines = []
+    for name in vars(kind)["__dataclass_fields__"]:
+        if (option := DECLARED.get(name)) is not None:
+            text = " ".join(f"{option.help} {DETAILS.get(name, '')}".split())
+            lines += [f"{name} : {option.kind.range}"]
+            lines += wrap(text, 112, initial_indent="    ", subsequent_indent="    ")
+    kind.__doc__ = (kind.__doc__ or "").replace("    {options}\n", indent("\n".join([*lines, ""]), "    "))
+    return kind

@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from novikoff.learn.run import Stopped
-from novikoff.learn.structure.space import FeatureWeights
 from novikoff.learn.structure.perceptron import StructuredPerceptron
+from novikoff.learn.structure.space import FeatureWeights
 from tests.draws import draws
 
 laws = settings(deadline=None, max_examples=draws(30))

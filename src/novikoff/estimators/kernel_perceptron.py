@@ -34,13 +34,14 @@ from novikoff.learn.kernel.model import KernelModel
 from novikoff.learn.kernel.space import check_budget, kernel_perceptron, learn_online
 from novikoff.learn.linear.files import learnable
 from novikoff.learn.linear.memory import predicted
-from novikoff.options import ClassWeight, Lead, MaxIter, Readout, Scale, Tie, check_options
+from novikoff.options import ClassWeight, Lead, MaxIter, Readout, Scale, Tie, check_options, described
 
 if TYPE_CHECKING:
     from novikoff.data.held_out import HeldOut
     from novikoff.features.encode import Encoding
 
 
+@described
 @dataclass(eq=False, repr=False, kw_only=True)
 class KernelPerceptron(ClassifierShell):
     """The perceptron in the space of a kernel: on a mistake, keep the example. Binary, and one against the rest.
@@ -64,43 +65,11 @@ class KernelPerceptron(ClassifierShell):
         they are those of the first rows.
     kernel_params : dict or None
         Named arguments for a kernel function.
-    readout : {"average", "last", "vote"}
-        What to predict with (Freund & Schapire 1999): the mean of the functions after each example, the last one, or
-        the vote of all of them, weighted by survival. With more than two classes, the class with the highest score, or
-        fraction of its own votes, wins. The paper also divides scores by ||w||; on its data this changes errors by a
-        tenth of a percent either way, and it is not done here.
-    max_iter : int, "auto" or None
-        The most passes over the data, "auto" as of `Perceptron`; None for no limit, which ends only if the data are
-        separable.
-    shuffle : bool
-        Whether `fit` visits the rows in a new random order in each epoch. `partial_fit` never does.
-    random_state : int, RandomState or None
-        The seed or generator of the random orders.
-    tie : {"mistake", "predict"}
-        Whether a score of 0 is a mistake for either label (the theorem's rule), or predicts the second class.
-    lead : float or "auto"
-        By how much an example must be right not to be learned, in units of R^2; see `Perceptron`. Every class against
-        the rest has this lead.
-    min_margin : float or None
-        Stop as soon as the run proves that no separator (of some class from the rest) has this margin.
-    time_limit : float or None
-        Stop after this many seconds.
-    scale : bool or "auto"
-        Whether to standardise the columns (zero mean, unit variance); see `Perceptron`.
-    class_weight : dict, "balanced" or None
-        Numbers by which the examples of a class are multiplied, in the space of the kernel; see `Perceptron`.
-    early_stopping, validation_fraction, n_iter_no_change : bool, float, int
-        Whether validation rows choose the number of epochs, their fraction, and how many epochs without improvement end
-        the search; see `Perceptron`.
+    {options}
     budget : int or None
         The most support rows, over all classes; None for no limit. A budget of B needs memory for B x B numbers. Once
         it is full, a mistake adds its projection on the span of the support rows (the Projectron). With a budget,
         mistakes are forgotten, so there is no claim about margins, and no vote.
-    held_out : float or None
-        The fraction of the rows to hold out; the errors of `fit` on them are counted at the end, and `run_` states what
-        follows for new rows.
-    record_mistakes : bool
-        Whether to keep the row of every mistake in `mistake_rows_`.
 
     Attributes
     ----------

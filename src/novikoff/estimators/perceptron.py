@@ -37,7 +37,7 @@ from novikoff.learn.linear.memory import LinearMemory, columns_to_keep
 from novikoff.learn.linear.model import LinearModel
 from novikoff.learn.linear.space import grow, learn_online, perceptron
 from novikoff.learn.review import voided
-from novikoff.options import ClassWeight, Lead, MaxIter, Options, Readout, Scale, Tie
+from novikoff.options import ClassWeight, Lead, MaxIter, Options, Readout, Scale, Tie, described
 
 if TYPE_CHECKING:
     from novikoff.features.encode import Encoding
@@ -49,6 +49,7 @@ TINY_MARGINS = (
 )
 
 
+@described
 @dataclass(eq=False, repr=False, kw_only=True)
 class Perceptron(ClassifierShell):
     """The perceptron: on a mistake, add the example. Binary, and multiclass by argmax.
@@ -69,71 +70,7 @@ class Perceptron(ClassifierShell):
 
     Parameters
     ----------
-    readout : {"average", "last", "vote"}
-        What to predict with (Freund & Schapire 1999): the mean of the weights after each example, the weights after the
-        last one, or the vote of all weight vectors, weighted by survival. On noisy data the average is far better than
-        the last weights, and about as good as the vote at a fraction of its cost. It may be changed on a fitted model,
-        except to "vote", which needs the mistakes kept from the start.
-    fit_intercept : bool
-        Whether to fit an intercept: one more coordinate of value 1. R and margins include that coordinate.
-    max_iter : int, "auto" or None
-        The most epochs, which are passes over the data: "auto" is 30 for fewer than 3,000 rows, and 10 for more. None
-        is no limit: such a run ends only if the data are separable.
-    tol : float or None
-        Stop when for `n_iter_no_change` epochs in a row the mistakes exceed the fewest so far minus `tol` times the
-        rows. That is not convergence, and `run_` says so. None: no such stop.
-    n_iter_no_change : int
-        The number of epochs without improvement before `tol` or `early_stopping` stops.
-    early_stopping : bool
-        Choose the number of epochs on validation rows: `fit` learns the others, counts the errors on these after every
-        epoch until they have not improved for `n_iter_no_change` epochs, and then learns all rows for the best number.
-        (scikit-learn keeps the weights that were learned without the validation rows.)
-    validation_fraction : float
-        The fraction of the rows that `early_stopping` validates on.
-    shuffle : bool
-        Whether `fit` visits the rows in a new random order in each epoch. `partial_fit` never does.
-    random_state : int, RandomState or None
-        The seed or generator of the random orders.
-    eta0 : float
-        Multiplies the weights when they are read out, and so cannot change a mistake.
-    tie : {"mistake", "predict"}
-        Whether a score of 0 is a mistake for either label (the theorem's rule), or predicts the second class.
-    lead : float or "auto"
-        By how much an example must be right not to be learned, in units of R^2 (of 2 R^2 over the best other of more
-        classes); R is the longest example so far. 0 is the standard perceptron. With tau > 0 there are at most
-        (1 + 2 tau) (R/gamma)^2 updates, mistakes and narrow ones together, and when none is left, the last weights have
-        a margin of at least gamma tau/(1 + 2 tau). A tie is then a mistake, whatever `tie` says. With "auto", the rows
-        choose: tables of 8,193 to 16,384 numbers by five folds, others by one half of the rows, where a lead must be
-        better than none by two standard errors. It is 0 for fewer than 50 rows, `readout="last"`, one epoch in the
-        order given, and `partial_fit` unless a `fit` came before. `lead_` has the value used.
-    min_margin : float or None
-        Stop as soon as the run proves that no separator has this margin.
-    time_limit : float or None
-        Stop after this many seconds.
-    scale : bool or "auto"
-        Whether to standardise the columns (zero mean, unit variance); sparse columns are divided, and not centred. The
-        model stores the scales: `predict` takes rows as they are, and `coef_` and `intercept_` are those of the columns
-        as given. R and margins are those of the scaled rows. With "auto" the numbers decide, in arrays, frames and
-        files alike: columns are scaled if the numbers of one, zeros apart, are more than 10 times as large as those of
-        another (root mean squares), or lie within a factor of 2 of each other; `run_` says why. Numbers beside words
-        and missing values are always scaled, sparse rows never. "auto" does not scale numbers alone without an
-        intercept, with `readout="last"`, in `partial_fit`, which would have to know all rows, or for batches of arrays.
-    class_weight : dict, "balanced" or None
-        Numbers by which the examples of a class are multiplied before they are learned, so that a mistake on a rare
-        class moves the weights further; "balanced" is n/(classes x rows of the class). R, margins and bounds are then
-        those of the multiplied examples: if c is the ratio of the largest weight to the smallest, there are at most c^2
-        times as many updates.
-    warm_start : bool
-        Whether `fit` continues from the weights of the last call.
-    record_mistakes : bool
-        Whether to keep the row of every mistake in `mistake_rows_`, and the class predicted in `mistake_guesses_`.
-    held_out : float or None
-        The fraction of the rows, drawn at random, that `fit` holds out. They are not used for training; the errors on
-        them are counted at the end, and `run_` states what follows for new rows.
-    n_jobs : int or None
-        How many threads to use where the order of rows does not matter: measuring, looking ahead and counting errors in
-        `fit`, and predicting. -1 is all cores; None is all cores that this process may use, which are fewer in a worker
-        of joblib and under limits of threadpoolctl or the environment. The results do not depend on it.
+    {options}
     verbose : int
         Above 0, a line is printed after every epoch.
     penalty, alpha, l1_ratio

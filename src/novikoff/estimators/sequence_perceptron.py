@@ -12,9 +12,10 @@ from novikoff.estimators.shell import Absent, Shell, all_or_nothing, end_run
 from novikoff.learn.chain.space import SequenceRun
 from novikoff.learn.chain.tagger import Constraint, LabelWeight, ScoredLabels, Tagger, learn_online, learn_tagger
 from novikoff.learn.epochs import Watcher, put_off_interrupt
-from novikoff.options import Lead, MaxIter, Readout
+from novikoff.options import Lead, MaxIter, Readout, described
 
 
+@described
 @dataclass(eq=False, repr=False, kw_only=True)
 class SequencePerceptron(Shell):
     """The structured perceptron on label sequences (Collins 2002): a first-order chain, decoded by Viterbi.
@@ -24,6 +25,11 @@ class SequencePerceptron(Shell):
     right label sequence a lead of gamma over all others, at most (R/gamma)^2 sequences are mistaken, R being the
     longest difference of two feature vectors. The number of label sequences, exponential in their length, does not
     matter.
+
+    Of tied label sequences the first wins, so an epoch without a mistake does not prove that every right sequence is
+    strictly ahead. With a `lead` it does, and `run_.margin_at_least` has the margin. There is no vote. `min_margin` is
+    looked at after an epoch, and `early_stopping` counts wrong labels. With `warm_start` new features and labels are
+    added, and the mistakes of all calls together stay within one bound, which `run_` states.
 
     Parameters
     ----------
@@ -43,41 +49,10 @@ class SequencePerceptron(Shell):
     constraint : {"IOB1", "IOB2", "IOBES", "BILOU"}, function or None
         Which label may follow which: those of a chunking scheme, or whether `constraint(before, after)` is true. Only
         legal label sequences are predicted.
-    readout : {"average", "last"}
-        The mean of the weights after each sequence, or the last ones.
-    max_iter : int, "auto" or None
-        The most passes over the sequences, "auto" as of `Perceptron`; None for no limit. Such a run ends if they are
-        separable, and otherwise only if ties allow it: of tied label sequences the first wins, so an epoch without a
-        mistake does not prove that every right sequence is strictly ahead. With a `lead` it does, and
-        `run_.margin_at_least` has the margin.
-    early_stopping : bool
-        Choose the number of epochs by the wrong labels on validation sequences; then all are learned.
-    validation_fraction : float
-        The fraction of the sequences that `early_stopping` validates on.
-    n_iter_no_change : int
-        The number of epochs without improvement before `early_stopping` stops.
-    held_out : float or None
-        The fraction of the sequences to hold out; how many of them are labelled wrong is counted at the end, and `run_`
-        states what follows for new ones.
     cost : float
         What every wrong label adds to a score while training, so that the right sequence must win by a margin. Mistakes
         are then at most (R^2 + 2 cost n)/gamma^2, with n the length of the longest sequence.
-    lead : float or "auto"
-        How much the right sequence must be ahead of the second best, in units of R^2; if it is not, it is narrow, and
-        learned, too. Mistakes and narrow ones are then at most (1 + 2 lead) (R/gamma)^2. "auto" is 0.
-    shuffle : bool
-        Whether each epoch visits the sequences in a new random order.
-    random_state : int, RandomState or None
-        The seed or generator of the random orders.
-    min_margin : float or None
-        Stop after an epoch that proves that no weights separate with this margin.
-    time_limit : float or None
-        Stop after this many seconds.
-    warm_start : bool
-        Whether `fit` continues from the weights learned so far. New features and labels are added, and the mistakes of
-        all calls together stay within one bound, which `run_` states. `held_out` and `early_stopping` need a new start.
-    record_mistakes : bool
-        Whether to keep the wrong labels of every mistake in `mistake_guesses_`; learning is then slower.
+    {options}
 
     Attributes
     ----------
