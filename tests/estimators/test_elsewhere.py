@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.linear_model import Perceptron as PeerPerceptron
 
 from novikoff import KernelPerceptron, Perceptron, SequencePerceptron, StructuredPerceptron
-from novikoff.estimators.elsewhere import ELSEWHERE
+from novikoff.estimators.given import ELSEWHERE
 
 ESTIMATORS = [Perceptron, KernelPerceptron, SequencePerceptron, StructuredPerceptron]
 

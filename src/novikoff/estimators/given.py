@@ -1,6 +1,5 @@
-"""Check what estimators are given, rows, labels, weights and seeds, and convert it to what learners take."""
+"""What estimators are given: rows, labels, weights and seeds, checked and converted; parameters of other libraries."""
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,13 +11,11 @@ from sklearn.utils.validation import _num_samples
 
 from novikoff.data.batches import Batch
 from novikoff.data.frames import columns_to_encode, has_names, is_frame
-from novikoff.data.held_out import HeldOut
 from novikoff.data.labels import checked_labels
 from novikoff.engine.csr import as_csr
 from novikoff.engine.rows import Rows
 from novikoff.features.examples import comes_in_batches
-from novikoff.learn.class_weights import class_weights, sample_weights
-from novikoff.options import ClassWeight
+from novikoff.learn.class_weights import sample_weights
 
 if TYPE_CHECKING:
     from novikoff.features.encode import Encoding
@@ -54,11 +51,6 @@ def as_matrix(X: Any) -> Any:
                 "it, for example with OneHotEncoder of scikit-learn (fit, which sees all rows, encodes words by itself)"
             )
     return as_csr(X) if issparse(X) else X
-
-
-def held_out_part(held_out: Any, random_state: Any) -> "HeldOut | None":
-    """Which rows are held out, fixed before anything is learned from the others."""
-    return HeldOut.share(held_out, random_state) if isinstance(held_out, int | float) else held_out
 
 
 def weighted_rows(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any, NDArray[np.int64] | None]:
@@ -136,9 +128,55 @@ def inner_labels(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[Any]:
     return (2 * places - 1).astype(np.int8) if len(classes) == 2 else places
 
 
-def inner_weights(class_weight: ClassWeight, classes: NDArray[Any]) -> ClassWeight:
-    """Class weights as the learner takes them: those of named classes in their order."""
-    if not isinstance(class_weight, Mapping):
-        return class_weight
-    weights = class_weights(class_weight, classes, None)
-    return None if weights is None else weights.tolist()
+# -- parameters and methods of other libraries: their names here, or why there are none -------------------------------
+
+STOPS = "a run stops at an epoch without a mistake; max_iter, min_margin and time_limit stop it sooner"
+NO_LOSS = "there is no loss to be weighed against a penalty: on a mistake the example is added"
+NO_STEPS = "the size of the steps cannot change a mistake, so it is one number, eta0, for the weights read out"
+NO_CRF = "a perceptron has no likelihood to maximise"
+
+ELSEWHERE = {
+    **dict.fromkeys(
+        ("n_epochs", "max_epochs", "max_iterations"),
+        "it is called max_iter here, and a run that needs fewer stops by itself",
+    ),
+    "learning_rate": "it is called eta0 here; it multiplies the weights that are read out, and cannot change a mistake",
+    "eta0": "Perceptron has it; the scores of other learners are not multiplied",
+    **dict.fromkeys(("tol", "n_iter_no_change", "epsilon"), STOPS),
+    "patience": "it is called n_iter_no_change here",
+    "validation": "early_stopping=True chooses the number of epochs by a validation_fraction= of the rows",
+    **dict.fromkeys(("penalty", "alpha", "l1_ratio", "C", "loss"), NO_LOSS),
+    **dict.fromkeys(("c1", "c2"), NO_CRF),
+    "algorithm": "there is one algorithm, the averaged perceptron; readout= chooses what it predicts with",
+    **dict.fromkeys(("power_t", "optimizer"), NO_STEPS),
+    "average": 'the average is the default; readout="last" predicts with the last weights, readout="vote" with all',
+    "class_weight": "Perceptron and KernelPerceptron have it; here, repeat the examples that are to count more often",
+    "verbose": "fit(..., watch=novikoff.ProgressLine()) shows how it goes on; any function may watch",
+    "n_jobs": "an epoch is the work of one thread, since every mistake changes the weights for the next example",
+    "seed": "it is called random_state here",
+    "all_possible_transitions": "every transition has a weight; constraint= rules some out",
+}
+
+# Methods that other libraries have.
+NO_CHANCES = (
+    "a perceptron has scores, not probabilities; predict_with_scores has the margin by which the best label sequence "
+    "beats the second best, and predict_best the k best with their scores; review proves which label sequences can be "
+    "accepted (docs/how-to/review.md)"
+)
+CALIBRATE = (
+    "a perceptron has scores, not probabilities; sklearn.calibration.CalibratedClassifierCV makes probabilities of "
+    "its decision_function, on rows of their own. docs/how-to/probabilities.md shows how, also with venn-abers and "
+    "MAPIE; docs/how-to/review.md proves which predictions can be accepted"
+)
+
+
+def foreign_parameter_hint(estimator: str, own: set[str], given: dict[str, object]) -> str | None:
+    """A hint for parameters of another library; None if there are none among those given.
+
+    >>> foreign_parameter_hint("Perceptron", {"max_iter"}, {"n_epochs": 5})
+    'Perceptron has no parameter n_epochs: it is called max_iter here, and a run that needs fewer stops by itself'
+    """
+    for name in given:
+        if name in ELSEWHERE and name not in own:
+            return f"{estimator} has no parameter {name}: {ELSEWHERE[name]}"
+    return None

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -15,12 +16,10 @@ from novikoff.estimators.given import (
     CHECKS,
     as_matrix,
     check_same_classes,
-    held_out_part,
     inner_labels,
     is_table,
     labels_to_check,
     names_of,
-    seed_of,
     targets,
 )
 from novikoff.estimators.shell import ClassifierShell, all_or_nothing, end_run, lead_of
@@ -31,10 +30,10 @@ from novikoff.learn.fit import Fitted
 from novikoff.learn.kernel.kernels import Objects, as_points, check_kernel, is_matrix, make_kernel
 from novikoff.learn.kernel.memory import KernelMemory
 from novikoff.learn.kernel.model import KernelModel
-from novikoff.learn.kernel.space import check_budget, kernel_perceptron, learn_online
+from novikoff.learn.kernel.space import SPACE, check_budget, kernel_perceptron, learn_online
 from novikoff.learn.linear.files import learnable
 from novikoff.learn.linear.memory import predicted
-from novikoff.options import ClassWeight, Lead, MaxIter, Readout, Scale, Tie, check_options, described
+from novikoff.options import ClassWeight, Lead, MaxIter, Options, Readout, Scale, Tie, check_options, described
 
 if TYPE_CHECKING:
     from novikoff.data.held_out import HeldOut
@@ -51,6 +50,11 @@ class KernelPerceptron(ClassifierShell):
     gamma. The mistakes are the model: memory grows with them, never with the square of the number of rows.
 
     There is no intercept: a constant added to the kernel plays that role, such as the coef0 of "poly".
+
+    With more than two classes, mistakes are summed over the classes, `mistake_rows_` has a row once for each class that
+    was mistaken about it, ||w|| is that of all classes together, and the margin ruled out is the smallest of a class:
+    some class is not separable from the rest with more. Errors on the training rows are counted only after an epoch
+    without a mistake, when they cost nothing.
 
     Parameters
     ----------
@@ -70,22 +74,6 @@ class KernelPerceptron(ClassifierShell):
         The most support rows, over all classes; None for no limit. A budget of B needs memory for B x B numbers. Once
         it is full, a mistake adds its projection on the span of the support rows (the Projectron). With a budget,
         mistakes are forgotten, so there is no claim about margins, and no vote.
-
-    Attributes
-    ----------
-    support_ : array
-        The support rows, by number, counted from the first row ever seen.
-    support_vectors_ : array, CSR array or list
-        The support rows themselves (with "precomputed", their numbers).
-    dual_coef_ : array
-        Their coefficients in the read-out: one row for two classes, one per class for more.
-    classes_, n_iter_, n_mistakes_, n_narrow_ : as in `Perceptron`; mistakes are summed over the classes
-    run_ : Run
-        The record. With more than two classes, ||w|| is that of all classes together, and the margin ruled out is that
-        of the class with the smallest: some class is not separable from the rest with more. Errors on the training rows
-        are counted only after an epoch without a mistake, when they cost nothing.
-    mistake_rows_ : array
-        The row of every mistake in order; once for each class that was mistaken about it.
 
     Examples
     --------
@@ -140,20 +128,15 @@ class KernelPerceptron(ClassifierShell):
         `watch` is called with the history between epochs, and may return a reason to stop. After Ctrl-C the model holds
         what was learned so far, and the interrupt is raised again.
         """
-        self._check_options()
+        options, of_space = self._options(), {name: getattr(self, name) for name in SPACE}
         with all_or_nothing(self):
-            parameters = self.get_params(deep=False)
-            options = {**parameters, "random_state": seed_of(self.random_state, shuffle=self.shuffle), "watch": watch}
-            options["held_out"] = held_out_part(self.held_out, options["random_state"])
-            del options["scale"]
             as_table = is_table(X) and self._takes_columns
-            learned = (
-                self._learn_table(X, y, options) if as_table else self._learn_rows(kernel_perceptron, X, y, options)
-            )
+            learn = self._learn_table if as_table else partial(self._learn_rows, kernel_perceptron)
+            learned = learn(X, y, options, watch=watch, **of_space)
             if not self.record_mistakes:  # they may have been kept for a vote
                 learned = replace(learned, mistakes=None)
             names = None if as_table else self._feature_names()
-            self._hold(KernelModel.of(learned, parameters, feature_names=names))
+            self._hold(KernelModel.of(learned, self.get_params(deep=False), feature_names=names))
         end_run(self, learned.run)
         return self
 
@@ -164,7 +147,7 @@ class KernelPerceptron(ClassifierShell):
         that comes late has not seen the earlier rows, which belong to its rest. A call that fails leaves the model as
         it was; Ctrl-C takes effect at the end. A precomputed kernel matrix cannot be learned in parts.
         """
-        self._check_options()
+        self._options()
         with put_off_interrupt(), all_or_nothing(self):
             before = getattr(self, "model_", None)
             X, labels, encoding = self._rows_to_learn(X, y)
@@ -197,17 +180,17 @@ class KernelPerceptron(ClassifierShell):
 
     @property
     def support_(self) -> NDArray[np.int64]:
-        """The support rows, by number."""
+        """The support rows, by number, counted from the first row ever seen."""
         return self._held("memory").rows.array.copy()
 
     @property
     def support_vectors_(self) -> Any:
-        """The support rows themselves."""
+        """The support rows themselves: an array, CSR array or list; with "precomputed", their numbers."""
         return self._held("memory").support.points().shown()
 
     @property
     def dual_coef_(self) -> NDArray[np.float64]:
-        """The coefficients of the support rows in the read-out."""
+        """The coefficients of the support rows in the read-out: one row for two classes, one per class for more."""
         if self.readout == "vote":
             raise AttributeError('a vote has no coefficients of its own; read out the "average" or the "last" ones')
         coefficients: NDArray[np.float64] = self.to_model().coefficients()
@@ -221,12 +204,12 @@ class KernelPerceptron(ClassifierShell):
 
     # -- the shell's own work -----------------------------------------------------------------------------------------
 
-    def _learn_table(self, X: Any, y: Any, options: dict[str, Any]) -> Fitted:
+    def _learn_table(self, X: Any, y: Any, options: Options, **how: Any) -> Fitted:
         """A run on a table, encoded as its file would be."""
         source = read_frame(X, labels=targets(y))
-        encoding = self._first_encoding(source, options["held_out"])
+        encoding = self._first_encoding(source, options.held_out)
         with cached(source, encoding=encoding, check=learnable(False)) as examples:
-            return kernel_perceptron(examples, **options)
+            return kernel_perceptron(examples, **how, **vars(options))
 
     @property
     def _takes_columns(self) -> bool:
@@ -236,11 +219,11 @@ class KernelPerceptron(ClassifierShell):
     def _learns_as_table(self, X: Any) -> bool:
         return self._takes_columns and super()._learns_as_table(X)
 
-    def _check_options(self) -> None:
-        super()._check_options()
+    def _options(self, *, goes_on: bool = False) -> Options:
         choices = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0, "params": self.kernel_params}
         check_kernel(self.kernel, **choices)
         check_budget(self.budget, readout=self.readout, min_margin=self.min_margin)
+        return super()._options(goes_on=goes_on)
 
     def _validated(self, X: Any, y: Any, *, reset: bool) -> tuple[Any, NDArray[Any]]:
         if self._are_objects(X, first=reset):

@@ -1,7 +1,7 @@
 """The perceptron as a scikit-learn classifier: a thin shell around `novikoff.learn.linear.space`."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -13,17 +13,15 @@ from novikoff.data.frames import read_frame
 from novikoff.engine.rows import Rows, as_rows
 from novikoff.engine.threads import on_cores
 from novikoff.estimators.batches import BatchPredictor
-from novikoff.estimators.elsewhere import NO_LOSS
 from novikoff.estimators.given import (
     CHECKS,
+    NO_LOSS,
     as_matrix,
     check_same_classes,
-    held_out_part,
     inner_labels,
     is_table,
     labels_to_check,
     names_of,
-    seed_of,
     targets,
     weighted_rows,
 )
@@ -75,34 +73,6 @@ class Perceptron(ClassifierShell):
         Above 0, a line is printed after every epoch.
     penalty, alpha, l1_ratio
         Accepted for compatibility with scikit-learn, and unused; a penalty other than None is refused.
-
-    Attributes
-    ----------
-    coef_, intercept_ : arrays
-        The weights of the read-out times eta0, for the columns as given: one row for two classes, one per class for
-        more. For a table, they are those of its encoded columns, `encoding_.feature_names`.
-    classes_ : array
-        The labels, sorted; of two, the second is the positive one.
-    n_iter_ : int
-        Epochs begun by `fit`, or passes of `partial_fit`.
-    n_mistakes_ : int
-        All mistakes so far.
-    lead_ : float
-        The lead that was given, or chosen.
-    n_narrow_ : int
-        All examples so far that were right, but not by the lead, and so were learned.
-    run_ : Run
-        The record: mistakes, why it stopped, R, ||w||, the largest margin not ruled out, errors on the training rows.
-    mistake_rows_ : array
-        The row of every mistake in order, and with a lead of every narrow example (with `partial_fit`, counted from the
-        first row ever seen).
-    mistake_guesses_ : array
-        The class that each was mistaken for.
-    n_features_in_, feature_names_in_ : int, array
-        How many columns the rows had, and their names, if they had some.
-    encoding_ : Encoding
-        How the columns of a table became numbers, if the model was learned from one; `encoding_.feature_names` names
-        the weights.
 
     Notes
     -----
@@ -170,13 +140,17 @@ class Perceptron(ClassifierShell):
         `watch` is called with the history between epochs, and may return a reason to stop. After Ctrl-C the model holds
         what was learned so far, and the interrupt is raised again.
         """
-        self._check_options()
+        goes_on = self.warm_start and self.__sklearn_is_fitted__()
+        options = self._options(goes_on=goes_on)
+        how = {"start": self.model_.memory if goes_on else None, "watch": verbose_watch(watch, self.verbose)}
         with on_cores(self.n_jobs), all_or_nothing(self):
-            goes_on = self.warm_start and self.__sklearn_is_fitted__()
             X, y, weights, rows = weighted_rows(X, y, sample_weight)
             X, y = self._with_labels(X, y, goes_on)
-            learn = self._learn_batches if comes_in_batches(X) else self._learn_matrix
-            learned = learn(X, y, weights, goes_on, verbose_watch(watch, self.verbose))
+            if comes_in_batches(X):
+                learned = self._learn_batches(X, y, options, goes_on, **how)
+            else:
+                how |= {"sample_weight": weights, "goes_on": goes_on}
+                learned = self._learn_rows(perceptron, X, y, options, **how)
             if not self.record_mistakes:  # they may have been kept for a vote
                 learned = replace(learned, mistakes=None)
             elif rows is not None and learned.mistakes is not None:
@@ -200,7 +174,7 @@ class Perceptron(ClassifierShell):
         While only one is known, no mistake is possible. A call that fails leaves the model as it was, and Ctrl-C takes
         effect after the rows are learned.
         """
-        self._check_options()
+        self._options()
         with on_cores(self.n_jobs), put_off_interrupt(), all_or_nothing(self):
             before = getattr(self, "model_", None)
             X, y, weights, kept = weighted_rows(X, y, sample_weight)
@@ -250,17 +224,19 @@ class Perceptron(ClassifierShell):
 
     @property
     def coef_(self) -> NDArray[np.float64]:
-        """The weights of the read-out, without the intercept."""
+        """The weights of the read-out times eta0, for the columns as given: one row for two classes, one per class for
+        more. For a table, they are those of its encoded columns, `encoding_.feature_names`.
+        """
         return self._weights()[:, :-1]
 
     @property
     def intercept_(self) -> NDArray[np.float64]:
-        """The intercept of the read-out."""
+        """The intercept of the read-out, for each row of `coef_`."""
         return self._weights()[:, -1]
 
     @property
     def encoding_(self) -> "Encoding":
-        """How the columns of a table became numbers."""
+        """How the columns of a table became numbers, if the model was learned from one."""
         encoding: Encoding = self._held("encoding")
         return encoding
 
@@ -291,10 +267,10 @@ class Perceptron(ClassifierShell):
 
     # -- the shell's own work -----------------------------------------------------------------------------------------
 
-    def _check_options(self) -> None:
-        super()._check_options()
+    def _options(self, *, goes_on: bool = False) -> Options:
         if self.penalty is not None:
             raise ValueError(f"penalty={self.penalty!r} is not supported: {NO_LOSS}")
+        return super()._options(goes_on=goes_on)
 
     def _with_labels(self, X: Any, y: Any, goes_on: bool) -> tuple[Any, Any]:
         """A table in memory, or what has the same columns by position, as a labelled source; the rest unchanged."""
@@ -307,30 +283,16 @@ class Perceptron(ClassifierShell):
             )
         return (self._given(X, targets(y)) if goes_on else read_frame(X, labels=targets(y))), None
 
-    def _learn_matrix(self, X: Any, y: Any, weights: Any, goes_on: bool, watch: Watcher | None) -> Fitted:
-        options = self._options(goes_on, watch, weights)
-        options["held_out"] = held_out_part(self.held_out, options["random_state"])
-        return self._learn_rows(perceptron, X, y, options, goes_on=goes_on)
-
-    def _learn_batches(self, X: Iterable[Any], y: Any, weights: Any, goes_on: bool, watch: Watcher | None) -> Fitted:
-        is_table = getattr(X, "is_table", False)
-        if self.scale not in (False, "auto") and not is_table and not goes_on:
+    def _learn_batches(self, X: Iterable[Any], y: Any, options: Options, goes_on: bool, **how: Any) -> Fitted:
+        if self.scale not in (False, "auto") and not getattr(X, "is_table", False) and not goes_on:
             raise ValueError(
                 "scale=True is for a matrix; a table is scaled when it is read, and batches of numbers not"
             )
         if y is not None:
             raise ValueError("y was given, but batches have labels of their own: omit y")
-        options = self._options(goes_on, watch, weights)
         if goes_on:
-            return learn_from(X, classes=self.classes_, encoding=self.model_.encoding, **options)
-        options["held_out"] = aside = held_out_part(self.held_out, options["random_state"])
-        return learn_from(X, encoding=self._first_encoding(X, aside), **options)
-
-    def _options(self, goes_on: bool, watch: Watcher | None, weights: Any) -> dict[str, Any]:
-        """The parameters under the names of the plain function."""
-        own = {field.name: getattr(self, field.name) for field in fields(Options)}
-        more = {"start": self.model_.memory if goes_on else None, "watch": watch, "sample_weight": weights}
-        return {**own, "random_state": seed_of(self.random_state, shuffle=self.shuffle), **more}
+            return learn_from(X, classes=self.classes_, encoding=self.model_.encoding, **how, **vars(options))
+        return learn_from(X, encoding=self._first_encoding(X, options.held_out), **how, **vars(options))
 
     def _memory_for(self, rows: Rows, classes: NDArray[Any], before: LinearModel | None) -> LinearMemory:
         """The memory to learn these rows into."""

@@ -6,8 +6,7 @@ from typing import Any, Self
 
 from sklearn.utils.validation import check_is_fitted
 
-from novikoff.estimators.elsewhere import NO_CHANCES
-from novikoff.estimators.given import seed_of
+from novikoff.estimators.given import NO_CHANCES, seed_of
 from novikoff.estimators.shell import Absent, Shell, all_or_nothing, end_run
 from novikoff.learn.chain.space import SequenceRun
 from novikoff.learn.chain.tagger import Constraint, LabelWeight, ScoredLabels, Tagger, learn_online, learn_tagger
@@ -54,21 +53,6 @@ class SequencePerceptron(Shell):
         are then at most (R^2 + 2 cost n)/gamma^2, with n the length of the longest sequence.
     {options}
 
-    Attributes
-    ----------
-    classes_ : list
-        The labels.
-    run_ : SequenceRun
-        The record: mistaken sequences and wrong tokens by epoch, seconds, R, ||w||, margins ruled out, errors.
-    tagger_, model_ : Tagger
-        The trained labeller itself, free of scikit-learn.
-    mistake_rows_ : array
-        The number of every mistaken sequence, in order.
-    mistake_guesses_ : list
-        The label sequence that each was given instead, if mistakes were recorded.
-    state_features_, transition_features_ : dict
-        The weights by (feature, label) and by (label, label), under sklearn-crfsuite's names.
-
     Examples
     --------
     >>> from novikoff import SequencePerceptron
@@ -113,7 +97,7 @@ class SequencePerceptron(Shell):
         """
         with all_or_nothing(self):
             start = self.model_ if self.warm_start and self.__sklearn_is_fitted__() else None
-            self.model_ = learn_tagger(X, y, **self._options(), start=start, watch=watch)
+            self.model_ = learn_tagger(X, y, **self._parameters(), start=start, watch=watch)
         end_run(self, self.run_)
         return self
 
@@ -131,7 +115,7 @@ class SequencePerceptron(Shell):
         """
         with put_off_interrupt(), all_or_nothing(self):
             start = self.model_ if self.__sklearn_is_fitted__() else None
-            self.model_ = learn_online(X, y, **self._options(), classes=classes, start=start)
+            self.model_ = learn_online(X, y, **self._parameters(), classes=classes, start=start)
         return self
 
     def predict(self, X: Any) -> list[list[Hashable]]:
@@ -188,11 +172,11 @@ class SequencePerceptron(Shell):
 
     @property
     def run_(self) -> SequenceRun:
-        """The record of the run."""
+        """The record: mistaken sequences and wrong tokens by epoch, seconds, R, ||w||, margins ruled out, errors."""
         run: SequenceRun = self._held("run")
         return run
 
-    def _options(self) -> dict[str, Any]:
+    def _parameters(self) -> dict[str, Any]:
         """The parameters under the names of the plain function."""
         options = self.get_params(deep=False)
         del options["warm_start"]

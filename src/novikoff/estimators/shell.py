@@ -5,7 +5,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -19,25 +19,26 @@ from novikoff.data.frames import column_names, has_names, is_frame, read_frame
 from novikoff.data.held_out import HeldOut
 from novikoff.engine.rows import as_rows
 from novikoff.engine.threads import on_cores
-from novikoff.estimators.elsewhere import CALIBRATE, foreign_parameter_hint
 from novikoff.estimators.given import (
+    CALIBRATE,
     CHECKS,
     as_matrix,
     at_least_two,
     encoded,
+    foreign_parameter_hint,
     inner_labels,
-    inner_weights,
     is_table,
     labels_to_check,
+    seed_of,
     targets,
 )
 from novikoff.features.examples import batches_of, comes_in_batches, given_to, learned_encoding
 from novikoff.features.scaling import Scaling, table_scale, why_scale
 from novikoff.learn.epochs import Watcher
-from novikoff.learn.fit import Fitted
+from novikoff.learn.fit import Fitted, held_out_part
 from novikoff.learn.review import Review, check_held_out, leads, review_of, voided
 from novikoff.learn.run import Run, Stopped
-from novikoff.options import DECLARED, Scale, check_options
+from novikoff.options import DECLARED, Options, Scale, check_options
 from novikoff.say.runs import why_not_converged
 from novikoff.say.words import looks_continuous, unknown_values
 
@@ -219,9 +220,14 @@ class Shell(BaseEstimator):
             raise AttributeError(f"the model of this {type(self).__name__} has no {part}")
         return value
 
-    def _check_options(self) -> None:
-        """Refuse parameters that no learner takes, once per call."""
-        check_options(**{name: value for name, value in self.get_params(deep=False).items() if name in DECLARED})
+    def _options(self, *, goes_on: bool = False) -> Options:
+        """The parameters as options of a run, checked; which rows are held out is fixed, unless it continues."""
+        own = self.get_params(deep=False)
+        known = {field.name for field in fields(Options)}
+        check_options(**{name: value for name, value in own.items() if name in DECLARED.keys() - known})
+        seed = seed_of(own["random_state"], shuffle=own["shuffle"])
+        options = Options(**{name: own[name] for name in own.keys() & known} | {"random_state": seed})
+        return options if goes_on else replace(options, held_out=held_out_part(options))
 
     def _feature_names(self) -> tuple[str, ...] | None:
         names = getattr(self, "feature_names_in_", None)
@@ -375,21 +381,18 @@ class ClassifierShell(ClassifierMixin, Shell):
         return rows, labels, encoding
 
     def _learn_rows(
-        self, learn: Callable[..., Fitted], X: Any, y: Any, options: dict[str, Any], *, goes_on: bool = False
+        self, learn: Callable[..., Fitted], X: Any, y: Any, options: Options, *, goes_on: bool = False, **how: Any
     ) -> Fitted:
         """A run on a matrix, by the function that learns one; if it `goes_on`, classes and scales are kept."""
         rows, labels = self._validated(X, y, reset=not goes_on)
         classes = self.classes_ if goes_on else at_least_two(np.unique(labels))
         inner = inner_labels(labels, classes)
         known = (self.model_.encoding, self.run_.scaled) if goes_on else None
-        encoding, why = known or self._scales(rows, options["held_out"])
+        encoding, why = known or self._scales(rows, options.held_out)
         rows = rows if encoding is None else encoded(as_rows(rows), encoding)
-        weights = inner_weights(options["class_weight"], classes)
-        learned = learn(rows, inner, n_classes=len(classes), **{**options, "class_weight": weights})
+        learned = learn(rows, inner, classes=classes, **how, **vars(options))
         run = replace(learned.run, encoded=learned.run.encoded or encoding is not None, scaled=why)
-        if run.cycle is not None and run.cycle.rivals is not None:  # in a record, classes have their names
-            run = replace(run, cycle=replace(run.cycle, rivals=tuple(classes[list(run.cycle.rivals)].tolist())))
-        return replace(learned, classes=classes, encoding=encoding, run=run)
+        return replace(learned, encoding=encoding, run=run)
 
     def _validated(self, X: Any, y: Any, *, reset: bool) -> tuple[Any, NDArray[Any]]:
         """Rows and labels, as validated by scikit-learn."""

@@ -87,6 +87,7 @@ def kernel_perceptron(
     y: ArrayLike | None = None,
     *,
     n_classes: int = 2,
+    classes: NDArray[Any] | None = None,
     watch: Watcher | None = None,
     progress: Callable[[KernelMemory], None] | None = None,
     **asked: Any,
@@ -95,9 +96,9 @@ def kernel_perceptron(
 
     The parameters are fields of `KernelSpace` (kernel, gamma, degree, coef0, kernel_params, budget) and options of
     `novikoff.options`. With a `lead` an example is also added if y <w, phi(x)> is at most lead R^2, R^2 being the
-    largest K(x, x) so far; every class against the rest has that lead. Labels are -1 and +1, or 0, 1, ... with more
-    than two classes. With `min_margin` it stops as soon as ||w||/k is below that for some class, which proves that no
-    separator of that class has that margin. Without y, X is `Examples`, which have labels.
+    largest K(x, x) so far; every class against the rest has that lead. Labels are as in `perceptron`. With `min_margin`
+    it stops as soon as ||w||/k is below that for some class, which proves that no separator of that class has that
+    margin.
 
     Held-out rows are not used for anything, not even for gamma="scale". A `class_weight` multiplies the examples of
     every class by a number: phi(x) becomes c phi(x), and R^2 the largest c^2 K(x, x).
@@ -114,7 +115,9 @@ def kernel_perceptron(
     """
     own = {name: asked.pop(name) for name in SPACE if name in asked}
     space, options = KernelSpace(**own), Options.of(asked, "kernel_perceptron")
-    examples = _as_points(X, y, space.kernel, n_classes)
+    if classes is None:
+        classes = np.array([-1, 1]) if n_classes == 2 else np.arange(n_classes)
+    examples = _as_points(X, y, space.kernel, classes)
     examples = replace(examples, is_encoded=examples.is_encoded or space.is_scaled)
     return fit(examples, space, options, watch=watch, progress=progress)
 
@@ -123,12 +126,11 @@ def kernel_perceptron(
 SPACE = ("kernel", "gamma", "degree", "coef0", "kernel_params", "budget")
 
 
-def _as_points(X: Any, y: ArrayLike | None, kernel: str | Callable[..., Any], n_classes: int) -> PointExamples:
+def _as_points(X: Any, y: ArrayLike | None, kernel: str | Callable[..., Any], classes: NDArray[Any]) -> PointExamples:
     """Examples as a kernel takes them."""
     if y is not None:
         points = as_points(X, kernel)
-        classes = np.array([-1, 1]) if n_classes == 2 else np.arange(n_classes)
-        return PointExamples(points, check_labels(y, len(points), n_classes), classes)
+        return PointExamples(points, check_labels(y, len(points), len(classes)), classes)
     if not isinstance(X, Examples):
         raise ValueError("y is missing: without labels, X must be Examples, which have them")
     blocks = list(X.blocks())

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from novikoff.data.examples import Examples
 from novikoff.data.narrow import used_columns
@@ -69,6 +69,7 @@ def perceptron(
     y: ArrayLike | None = None,
     *,
     n_classes: int = 2,
+    classes: NDArray[Any] | None = None,
     sample_weight: Any = None,
     start: LinearMemory | None = None,
     watch: Watcher | None = None,
@@ -77,8 +78,9 @@ def perceptron(
 ) -> Fitted:
     """The batch perceptron: epochs until one makes no mistake. The options are those of `novikoff.options`.
 
-    Without y, X is `Examples` (`novikoff.data.examples`), which have labels; one block is in use at a time. With
-    `shuffle` the blocks come in random order, and the rows of each too; one block is shuffled as an array is.
+    Labels are -1 and +1, or 0, 1, ... with more than two classes, which may have names, `classes`. Without y, X is
+    `Examples` (`novikoff.data.examples`), which have labels; one block is in use at a time. With `shuffle` the blocks
+    come in random order, and the rows of each too; one block is shuffled as an array is.
 
     `start`, `watch` and `progress` are those of `fit`, as are limits and Ctrl-C. With `min_margin` it stops as soon as
     ||w||/k is less, which proves that no separator has that margin. `docs/theory/lead.md` has the proofs for a `lead`.
@@ -93,17 +95,18 @@ def perceptron(
     (3, 'NO_MISTAKES')
     """
     asked = Options.of(options, "perceptron")
-    examples = weighted_examples(_as_examples(X, y, n_classes), sample_weight)
+    examples = weighted_examples(_as_examples(X, y, n_classes, classes), sample_weight)
     if y is not None and (asked.lead == "auto" or asked.early_stopping or asked.held_out is not None):
         for rows in _rows_of(examples):  # holding rows out renumbers them, so look for invalid numbers before
             longest_square(rows, float(asked.fit_intercept))
     return fit(examples, Linear(), asked, start=start, watch=watch, progress=progress)
 
 
-def _as_examples(X: Any, y: ArrayLike | None, n_classes: int) -> Examples:
+def _as_examples(X: Any, y: ArrayLike | None, n_classes: int, classes: NDArray[Any] | None = None) -> Examples:
     """Examples as they are; rows and their labels as one block."""
     if y is not None:
-        return Examples.in_blocks([(as_rows(X, any_order=True).without_repeats(), y)], n_classes)
+        n_classes = n_classes if classes is None else len(classes)
+        return Examples.in_blocks([(as_rows(X, any_order=True).without_repeats(), y)], n_classes, classes)
     if not isinstance(X, Examples):
         raise ValueError("y is missing: without labels, X must be Examples, which have them")
     return X
