@@ -9,7 +9,6 @@ from scipy import sparse
 
 import novikoff
 from novikoff.engine.rows import Rows
-from novikoff.learn.kernel.kernels import GrowingArray
 from novikoff.learn.kernel.memory import KernelMistakes
 from novikoff.learn.linear.memory import LinearMemory, Mixed
 from novikoff.learn.linear.vote import Ballot
@@ -139,8 +138,6 @@ def memory_of(value):
     looked at."""
     if isinstance(value, np.ndarray):
         return value.tolist() if value.dtype == object else (value.dtype.str, value.shape, value.tobytes())
-    if isinstance(value, GrowingArray):
-        return memory_of(value.array.copy())
     if isinstance(value, Rows):
         return memory_of(value.matrix)
     if isinstance(value, float):

@@ -13,7 +13,7 @@ from scipy import sparse
 from novikoff import Stopped
 from novikoff.engine.sums import exact_sum
 from novikoff.learn.kernel import learner
-from novikoff.learn.kernel.kernels import GrowingPoints, KernelFunction, Vectors, as_points, make_kernel, variance
+from novikoff.learn.kernel.kernels import KernelFunction, Vectors, as_points, joined, make_kernel, variance
 from novikoff.learn.kernel.memory import KernelMemory, decide
 from novikoff.learn.kernel.space import kernel_perceptron, learn_online
 from novikoff.learn.linear.space import perceptron
@@ -122,7 +122,7 @@ def test_ties_are_decided_as_exact_sums_decide_them(place, name, seed, is_sparse
     assert learned.mistakes.rows.tolist() == [row for row, mistake, _ in history if mistake]
     a = history[-1][2]
     memory = learned.memory
-    assert dict(zip(memory.rows.array.tolist(), memory.coefficients.array[:, 0].tolist(), strict=True)) == a
+    assert dict(zip(memory.rows.tolist(), memory.coefficients[:, 0].tolist(), strict=True)) == a
 
 
 @pytest.mark.parametrize("n_classes", [2, 4])
@@ -227,13 +227,13 @@ def test_powers_are_powers(degree):
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
-def test_a_shelf_holds_what_was_put_on_it(form):
+def test_points_are_joined_in_their_order(form):
     X = np.random.default_rng(0).integers(0, 3, (40, 5)).astype(float)
-    shelf = GrowingPoints()
+    points = None
     for start, stop in ((0, 1), (1, 2), (2, 20), (20, 40)):
-        shelf.extend(Vectors.of(form(X[start:stop])))
-    assert shelf.points().rows.as_array().tolist() == X.tolist()
-    assert shelf.points().squares == pytest.approx((X**2).sum(axis=1))
+        points = joined(points, Vectors.of(form(X[start:stop])))
+    assert points.rows.as_array().tolist() == X.tolist()
+    assert points.squares == pytest.approx((X**2).sum(axis=1))
 
 
 @given(st.lists(st.tuples(st.floats(-1e9, 1e9), st.integers(-50, 50)), max_size=20))
@@ -257,12 +257,12 @@ def test_there_are_never_more_support_rows_than_the_budget(seed, budget, n_class
         patch.setattr(learner, "BLOCK", block)
         learned = run(X, y, kernel="rbf", n_classes=n_classes, budget=budget, random_state=seed)
     memory = learned.memory
-    n_support = memory.coefficients.length
+    n_support = len(memory.coefficients)
     assert n_support <= budget
-    assert len(memory.support.points()) == len(memory.rows.array) == memory.drift.length == n_support
-    products = memory.kernel.between(memory.support.points(), memory.support.points())
+    assert len(memory.support) == len(memory.rows) == len(memory.drift) == n_support
+    products = memory.kernel.between(memory.support, memory.support)
     assert memory.projector is None or memory.gram == pytest.approx(products)
-    a = memory.coefficients.array
+    a = memory.coefficients
     assert memory.weights_length == pytest.approx(math.sqrt(np.sum(a * (products @ a))), abs=1e-6)
     assert learned.run.margin_at_most == math.inf
     assert np.isfinite(decide(memory, as_points(X, "rbf"), "average")).all()
@@ -272,12 +272,12 @@ def test_there_are_never_more_support_rows_than_the_budget(seed, budget, n_class
 def test_a_budget_that_is_never_full_changes_nothing(seed, name, n_classes):
     X, y = example(seed, n_classes)
     plain = run(X, y, kernel=name, n_classes=n_classes)
-    enough = max(1, plain.memory.coefficients.length)
+    enough = max(1, len(plain.memory.coefficients))
     learned = run(X, y, kernel=name, n_classes=n_classes, budget=enough)
     assert learned.mistakes.rows.tolist() == plain.mistakes.rows.tolist()
-    assert learned.memory.rows.array.tolist() == plain.memory.rows.array.tolist()
-    assert learned.memory.coefficients.array == pytest.approx(plain.memory.coefficients.array)
-    assert learned.memory.drift.array == pytest.approx(plain.memory.drift.array)
+    assert learned.memory.rows.tolist() == plain.memory.rows.tolist()
+    assert learned.memory.coefficients == pytest.approx(plain.memory.coefficients)
+    assert learned.memory.drift == pytest.approx(plain.memory.drift)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -296,7 +296,7 @@ def test_the_projectron_adds_projections(seed):
                 a += y[row] * np.linalg.solve(K[np.ix_(rows, rows)], K[rows, row])
     learned = run(X, y, kernel="rbf", budget=budget, max_iter=1)
     assert learned.mistakes.rows.tolist() == made
-    assert learned.memory.coefficients.array[:, 0] == pytest.approx(a, rel=1e-6, abs=1e-8)
+    assert learned.memory.coefficients[:, 0] == pytest.approx(a, rel=1e-6, abs=1e-8)
 
 
 # -- bad input --------------------------------------------------------------------------------------------------------

@@ -181,12 +181,13 @@ class KernelPerceptron(ClassifierShell):
     @property
     def support_(self) -> NDArray[np.int64]:
         """The support rows, by number, counted from the first row ever seen."""
-        return self._held("memory").rows.array.copy()
+        return self._held("memory").rows.copy()
 
     @property
     def support_vectors_(self) -> Any:
         """The support rows themselves: an array, CSR array or list; with "precomputed", their numbers."""
-        return self._held("memory").support.points().shown()
+        support = self._held("memory").support
+        return [] if support is None else support.shown()
 
     @property
     def dual_coef_(self) -> NDArray[np.float64]:

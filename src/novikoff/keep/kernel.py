@@ -10,26 +10,19 @@ from typing import Any
 
 import numpy as np
 
-from novikoff.engine.rows import Csr
+from novikoff.engine.rows import Rows
 from novikoff.keep import checks
 from novikoff.keep.checks import ensure, take
 from novikoff.keep.classifiers import Functions, read_classifier, write_classifier
-from novikoff.keep.codec import Codec, TypeForm
+from novikoff.keep.codec import ROWS, Codec, TypeForm
 from novikoff.keep.layout import Arrays, FileParts
 from novikoff.keep.parameters import needed_function
 from novikoff.keep.values import decode, decode_names, encode, encode_names
-from novikoff.learn.kernel.kernels import KERNELS, GrowingArray, GrowingPoints, KernelFunction
+from novikoff.learn.kernel.kernels import KERNELS, Entries, KernelFunction, Objects, Points, Vectors
 from novikoff.learn.kernel.memory import KernelMemory, KernelMistakes
 from novikoff.learn.kernel.model import KernelModel
 
-# The arrays of support rows by their kind.
-SUPPORTS: dict[str, dict[str, Any]] = {
-    "nothing": {},
-    "dense": {"squares": np.float64, "rows": np.float64},
-    "sparse": {"squares": np.float64, "values": np.float64, "columns": np.uint64, "pointers": np.uint64},
-    "places": {"places": np.int64},
-    "objects": {"objects": np.uint8},
-}
+OF_ROWS = Codec({Rows: ROWS})
 
 
 def to_parts(model: KernelModel) -> FileParts:
@@ -46,7 +39,7 @@ def from_parts(parts: FileParts, functions: Functions) -> KernelModel:
     return model
 
 
-# -- kernels and growing arrays ---------------------------------------------------------------------------------------
+# -- kernels and support rows ------------------------------------------------------------------------------------------
 
 
 def _codec(function: Callable[..., Any] | None) -> Codec:
@@ -54,8 +47,7 @@ def _codec(function: Callable[..., Any] | None) -> Codec:
     return Codec(
         {
             KernelFunction: TypeForm(_write_kernel, lambda plain, path, arrays: _read_kernel(plain, function)),
-            GrowingArray: TypeForm(_write_growing, _read_growing),
-            GrowingPoints: TypeForm(_write_points, _read_points),
+            Points: TypeForm(_write_points, _read_points),
         }
     )
 
@@ -79,30 +71,27 @@ def _read_kernel(plain: Any, function: Callable[..., Any] | None) -> KernelFunct
     return KernelFunction(function or form, gamma, degree, coef0, params)
 
 
-def _write_growing(values: GrowingArray, path: str, arrays: Arrays) -> None:
-    arrays[path] = values.array
-
-
-def _read_growing(plain: Any, path: str, arrays: Arrays) -> GrowingArray:
-    ensure(plain is None, f"{path} is not in the header")
-    return GrowingArray.of(take(arrays, path, np.int64 if path == "rows" else np.float64))
-
-
-def _write_points(support: GrowingPoints, path: str, arrays: Arrays) -> str:
-    if support.items:
+def _write_points(support: Points, path: str, arrays: Arrays) -> dict[str, Any]:
+    if isinstance(support, Objects):
         arrays[f"{path}.objects"] = encode_names(support.items, "the support")
-        return "objects"
-    kind = {0: "nothing", 1: "places", 2: "dense", 4: "sparse"}[len(support.parts)]
-    arrays |= {f"{path}.{name}": part.array for name, part in zip(SUPPORTS[kind], support.parts, strict=True)}
-    return kind
+        return {"kind": "objects"}
+    if isinstance(support, Entries):
+        arrays[f"{path}.places"] = support.places
+        return {"kind": "places"}
+    return {"kind": "rows", **OF_ROWS.write_fields(support, arrays, path)}
 
 
-def _read_points(kind: Any, path: str, arrays: Arrays) -> GrowingPoints:
-    ensure(isinstance(kind, str) and kind in SUPPORTS, f"the support is {kind!r:.60}")
-    parts = [take(arrays, f"{path}.{name}", dtype) for name, dtype in SUPPORTS[kind].items()]
+def _read_points(plain: Any, path: str, arrays: Arrays) -> Points:
+    ensure(isinstance(plain, dict) and "kind" in plain, "there is no support")
+    kind, others = plain["kind"], {name: value for name, value in plain.items() if name != "kind"}
+    ensure(kind in ("rows", "places", "objects"), f"the support is {kind!r:.60}")
+    if kind == "rows":
+        vectors: Points = OF_ROWS.read(Vectors, others, arrays, path)
+        return vectors
+    ensure(not others, "the support has unknown fields")
     if kind == "objects":
-        return GrowingPoints(items=decode_names(parts[0]))
-    return GrowingPoints(list(map(GrowingArray.of, parts)))
+        return Objects(decode_names(take(arrays, f"{path}.objects", np.uint8)))
+    return Entries(np.empty((0, 0)), take(arrays, f"{path}.places", np.int64))
 
 
 # -- consistency ------------------------------------------------------------------------------------------------------
@@ -112,18 +101,18 @@ def _check(memory: KernelMemory, n_classes: int) -> bool:
     """Check that the parts of the memory are consistent; return whether it can vote."""
     ensure(n_classes >= 2, "classes are no list of labels")
     ensure(memory.n_classes == n_classes, "there are not as many classes as the coefficients are for")
-    vectors, support = n_classes if n_classes > 2 else 1, len(memory.rows.array)
+    vectors, support = n_classes if n_classes > 2 else 1, len(memory.rows)
     for name in ("by_class", "squares"):
         checks.shape(getattr(memory, name), name, vectors)
     for name in ("coefficients", "drift"):
-        checks.shape(getattr(memory, name).array, name, support, vectors)
-    checks.shape(memory.rows.array, "rows", support)
+        checks.shape(getattr(memory, name), name, support, vectors)
+    checks.shape(memory.rows, "rows", support)
     if memory.projector is not None:
         checks.shape(memory.projector, "projector", support, support)
     _check_support(memory, support)
     checks.within(memory.by_class, "by_class", memory.examples + 1)
     ensure(memory.mistakes >= 0, "there are more narrow examples than updates")
-    checks.within(memory.rows.array, "rows", 2**62)
+    checks.within(memory.rows, "rows", 2**62)
     ensure(memory.budget is None or memory.budget >= 1, "the budget must be an integer of at least 1")
     ensure(memory.budget is None or support <= memory.budget, "there are more support rows than the budget")
     held = support if memory.projector is not None else 0
@@ -136,26 +125,19 @@ def _check(memory: KernelMemory, n_classes: int) -> bool:
 
 def _check_support(memory: KernelMemory, support: int) -> None:
     points, n_columns = memory.support, memory.n_columns
-    if not points.parts and not points.items:
-        ensure(support == 0, "there are not as many support rows as coefficients")
+    ensure((0 if points is None else len(points)) == support, "there are not as many support rows as coefficients")
+    if points is None:
         return
-    of_objects, parts = bool(points.items), [part.array for part in points.parts]
-    is_function, of_places = callable(memory.kernel.form), len(parts) == 1
+    of_objects, of_places = isinstance(points, Objects), isinstance(points, Entries)
     ensure(of_places == (memory.kernel.form == "precomputed"), "the support has no place")
-    ensure(not of_objects or is_function, "objects need a kernel function")
+    ensure(not of_objects or callable(memory.kernel.form), "objects need a kernel function")
     ensure((n_columns is None) == of_objects, "the number of columns is wrong")
-    n_points = len(points.items) if of_objects else len(parts[0])
-    ensure(n_points == support, "there are not as many support rows as coefficients")
-    if parts:
-        checks.shape(parts[0], "support", support)
-    if of_places:
-        checks.within(parts[0], "support.places", n_columns or 0)
-    elif len(parts) == 2:
-        checks.shape(parts[1], "support.rows", support, n_columns or 0)
-    elif len(parts) == 4:
-        ensure(len(parts[3]) == support + 1, "there are not as many support rows as coefficients")
-        checks.csr(Csr(*parts[1:]), "support", n_columns or 0)
-    points.width = n_columns if len(parts) > 1 and n_columns is not None else -1
+    if isinstance(points, Entries):
+        checks.shape(points.places, "support", support)
+        checks.within(points.places, "support.places", n_columns or 0)
+    elif isinstance(points, Vectors):
+        checks.shape(points.squares, "support", support)
+        ensure(points.rows.n_columns == n_columns, "the support rows have another number of columns")
 
 
 def _check_kept(memory: KernelMemory, kept: KernelMistakes, support: int) -> None:

@@ -6,12 +6,13 @@ products (`precomputed`), or any objects, for which the user supplies a function
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from novikoff.data.batches import stacked
 from novikoff.data.narrow import FEW, narrow, used_columns
 from novikoff.engine.csr import as_csr, without_repeats
 from novikoff.engine.gram import fill_distances, fill_products, squared_lengths
@@ -47,7 +48,7 @@ class Vectors:
     def take(self, which: NDArray[Any]) -> "Vectors":
         return Vectors(self.rows.take(which), self.squares[which])
 
-    def like(self, other: "Points") -> "Vectors":
+    def like(self, other: "Points | None") -> "Vectors":
         """The same rows, dense or sparse like the other ones."""
         if not isinstance(other, Vectors) or self.rows.is_sparse == other.rows.is_sparse:
             return self
@@ -103,86 +104,18 @@ class Objects:
 Points = Vectors | Entries | Objects
 
 
-@dataclass
-class GrowingArray:
-    """An array that grows at its end, at a cost of O(1) a row."""
-
-    room: NDArray[Any]
-    length: int = 0
-
-    @classmethod
-    def empty(cls, dtype: Any, *shape: int) -> Self:
-        return cls(np.empty((0, *shape), dtype=dtype))
-
-    @classmethod
-    def of(cls, values: NDArray[Any]) -> Self:
-        return cls(values, len(values))
-
-    @property
-    def array(self) -> NDArray[Any]:
-        return self.room[: self.length]
-
-    def extend(self, values: NDArray[Any]) -> None:
-        needed = self.length + len(values)
-        if needed > len(self.room):
-            room = np.zeros((max(needed, 2 * len(self.room)), *self.room.shape[1:]), dtype=self.room.dtype)
-            room[: self.length] = self.array
-            self.room = room
-        self.room[self.length : needed] = values
-        self.length = needed
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {"room": self.array.copy(), "length": self.length}
-
-
-@dataclass
-class GrowingPoints:
-    """Points to which others are added: dense rows as float64, ready for a matrix product."""
-
-    parts: list[GrowingArray] = field(default_factory=list)
-    items: list[Any] = field(default_factory=list)
-    width: int = -1
-
-    def extend(self, points: Points) -> None:
-        """Add points of the same kind."""
-        if isinstance(points, Objects):
-            self.items.extend(points.items)
-            return
-        new: tuple[NDArray[Any], ...]
-        if isinstance(points, Entries):
-            new = (points.places,)
-        elif points.rows.is_sparse:
-            data, indices, indptr = points.rows.matrix
-            used, before = slice(int(indptr[-1])), np.uint64(self.parts[1].length if self.parts else 0)
-            new = points.squares, data[used], indices[used].astype(np.uint64), indptr[1:].astype(np.uint64) + before
-        else:
-            new = points.squares, points.rows.matrix
-        if not self.parts:
-            kinds = (np.float64 if part.dtype.kind == "f" else part.dtype for part in new)
-            self.parts = [GrowingArray.empty(kind, *part.shape[1:]) for kind, part in zip(kinds, new, strict=True)]
-            if len(new) == 4:
-                self.parts[3].extend(np.zeros(1, dtype=np.uint64))
-        if isinstance(points, Vectors):
-            self.width = points.rows.n_columns
-        for part, more in zip(self.parts, new, strict=True):
-            part.extend(more)
-
-    def points(self, matrix: Floats | None = None) -> Points:
-        """The points so far; examples known by their products need the matrix of these."""
-        if self.items or not self.parts:
-            return Objects(self.items)
-        if len(self.parts) == 1:
-            return Entries(np.empty((0, 0)) if matrix is None else matrix, self.parts[0].array)
-        squares, *entries = (part.array for part in self.parts)
-        if len(entries) == 1:
-            return Vectors(as_rows(entries[0]), squares)
-        from scipy.sparse import csr_array
-
-        data, indices, indptr = entries
-        signed = (data, indices.view(np.int64), indptr.view(np.int64))
-        stacked = csr_array(signed, shape=(len(squares), self.width))
-        stacked.has_canonical_format = True
-        return Vectors(as_rows(stacked), squares)
+def joined(known: Points | None, more: Points) -> Points:
+    """Points, and more of their kind: rows as float64, ready for products; products without their matrix."""
+    if isinstance(more, Objects):
+        return more if known is None else Objects([*known.shown(), *more.items])
+    if isinstance(more, Entries):
+        return Entries(
+            np.empty((0, 0)), np.concatenate([[] if known is None else known.shown(), more.places]).astype(int)
+        )
+    parts = [more] if known is None else [known, more]
+    rows = stacked([part.rows for part in parts if isinstance(part, Vectors)])
+    rows = replace(rows, matrix=rows.in_float64)
+    return Vectors(rows, np.concatenate([part.squares for part in parts if isinstance(part, Vectors)]))
 
 
 # -- kernels -----------------------------------------------------------------------------------------------------------

@@ -16,13 +16,12 @@ from novikoff.learn.epochs import Epochs, Learner, Watch
 from novikoff.learn.kernel.kernels import (
     Entries,
     Floats,
-    GrowingArray,
-    GrowingPoints,
     KernelFunction,
     Points,
     Vectors,
     check_finite,
     check_symmetric,
+    joined,
 )
 from novikoff.learn.kernel.memory import KernelMemory, KernelMistakes, Numbers, are_close, blocks_of, decide
 from novikoff.learn.linear.memory import predicted
@@ -90,7 +89,7 @@ class KernelLearner(Learner):
 
     def __post_init__(self) -> None:
         memory, points = self.history, self.examples.points
-        self.points: Points = points.like(memory.support.points()) if isinstance(points, Vectors) else points
+        self.points: Points = points.like(memory.support) if isinstance(points, Vectors) else points
         self.labels, self.place = _signs(self.examples.labels, memory), np.full(len(points), -1, dtype=np.int64)
         self.keep = self.keep or memory.kept is not None
         self.first, self.min_margin = memory.examples, 0.0
@@ -108,8 +107,9 @@ class KernelLearner(Learner):
 
     def _begin_anew(self) -> None:
         """Reset what was added in an epoch."""
-        self.fresh, self.fresh_rows = GrowingPoints(), list[Numbers]()
-        self.fresh_added, self.fresh_drift = (GrowingArray.empty(np.float64, len(self.labels)) for _ in range(2))
+        self.fresh: Points | None = None
+        self.fresh_rows = np.empty(0, dtype=np.int64)
+        self.fresh_added, self.fresh_drift = (np.empty((0, len(self.labels))) for _ in range(2))
 
     def learn(self, watch: Watch) -> Stopped | None:
         """Visit all rows, block by block."""
@@ -137,10 +137,9 @@ class KernelLearner(Learner):
         n, n_classes = len(self.points), len(self.labels)
         if self.known is None:
             self.known = np.zeros((2 * n_classes, n))
-        change = np.hstack([self.fresh_added.array, self.fresh_drift.array]).T
-        fresh = self._fresh_points()
-        for rows in blocks_of(n, len(fresh)):
-            values = self.history.kernel.between(fresh, self.points.take(rows))
+        change = np.hstack([self.fresh_added, self.fresh_drift]).T
+        for rows in blocks_of(n, len(change.T)) if self.fresh is not None else ():
+            values = self.history.kernel.between(self.fresh, self.points.take(rows))
             self._sized(values)
             self.known[:, rows] += change @ values
         self.settle()
@@ -148,15 +147,16 @@ class KernelLearner(Learner):
     def settle(self) -> None:
         """Move the mistakes of the epoch to the memory: rows that are new to it, and coefficients."""
         memory = self.history
-        if self.fresh_rows:
-            rows = np.concatenate(self.fresh_rows)
+        if len(rows := self.fresh_rows):
             new = rows[self.place[rows] < 0]
-            self.place[new] = memory.coefficients.length + np.arange(len(new))
-            memory.support.extend(self.points.take(new))
-            memory.rows.extend(new + self.first)
-            for own, added in ((memory.coefficients, self.fresh_added), (memory.drift, self.fresh_drift)):
-                own.extend(np.zeros((len(new), len(self.labels))))
-                own.array[self.place[rows]] += added.array
+            self.place[new] = len(memory.coefficients) + np.arange(len(new))
+            memory.support = joined(memory.support, self.points.take(new))
+            memory.rows = np.append(memory.rows, new + self.first)
+            nothing = np.zeros((len(new), len(self.labels)))
+            memory.coefficients = np.vstack([memory.coefficients, nothing])
+            memory.drift = np.vstack([memory.drift, nothing])
+            memory.coefficients[self.place[rows]] += self.fresh_added
+            memory.drift[self.place[rows]] += self.fresh_drift
             self._begin_anew()
         if memory.kept is not None and self.parts:
             made = KernelMistakes.joined(self.parts)
@@ -174,10 +174,11 @@ class KernelLearner(Learner):
         if memory.projector is None:
             gram, scores, squares = self._products(block), self._scores(rows, block), memory.squares.copy()
         else:
-            values = memory.kernel.between(memory.support.points(self._matrix), block)
+            assert memory.support is not None
+            values = memory.kernel.between(memory.support, block)
             check_finite(values)
             shares = memory.projector @ values
-            gram, scores, squares = values.T @ shares, memory.coefficients.array.T @ values, np.zeros(len(self.labels))
+            gram, scores, squares = values.T @ shares, memory.coefficients.T @ values, np.zeros(len(self.labels))
             along = along._replace(doubts=np.full(len(scores), -1.0))  # projections are not exact
         gram, labels, scores = map(np.ascontiguousarray, (gram, self.labels[:, rows], scores))
         added, narrow = np.zeros(scores.shape), np.zeros(scores.shape, dtype=np.bool_)
@@ -193,8 +194,8 @@ class KernelLearner(Learner):
             self._add(rows, block, added)
         else:
             ages = memory.examples + np.arange(len(rows))
-            memory.coefficients = GrowingArray.of(memory.coefficients.array + shares @ added.T)
-            memory.drift = GrowingArray.of(memory.drift.array + shares @ (added * ages).T)
+            memory.coefficients = memory.coefficients + shares @ added.T
+            memory.drift = memory.drift + shares @ (added * ages).T
         memory.by_class = updates
         memory.examples += step
         return step, why
@@ -209,11 +210,13 @@ class KernelLearner(Learner):
 
     def _scores(self, rows: Numbers, block: Points) -> Floats:
         """The scores of a block under the weights so far."""
-        memory, parts = self.history, [(self._fresh_points(), self.fresh_added.array)]
-        if self.known is None and memory.coefficients.length:
-            parts.append((memory.support.points(), memory.coefficients.array))
+        memory, parts = self.history, [(self.fresh, self.fresh_added)]
+        if self.known is None:
+            parts.append((memory.support, memory.coefficients))
         scores = np.zeros((len(self.labels), len(block)))
         for points, coefficients in parts:
+            if points is None:
+                continue
             values = memory.kernel.between(points, block)
             self._sized(values)
             scores += coefficients.T @ values
@@ -228,38 +231,39 @@ class KernelLearner(Learner):
     def _exact_scores(self, block: Points, added: Floats, step: int) -> list[float]:
         """The scores of an example of a block, from products in column order and exact sums."""
         memory, made = self.history, np.flatnonzero(added.any(axis=0))
-        parts = [
-            (memory.support.points(self._matrix), memory.coefficients.array),
-            (self._fresh_points(), self.fresh_added.array),
-            (block.take(made), added[:, made].T),
-        ]
+        parts = [(memory.support, memory.coefficients), (self.fresh, self.fresh_added)]
+        parts += [(block.take(made), added[:, made].T)]
         one = block.take(np.array([step]))
-        values = np.concatenate([memory.kernel.between(some, one, in_column_order=True)[:, 0] for some, _ in parts])
+        between = [memory.kernel.between(some, one, in_column_order=True) for some, _ in parts if some is not None]
+        values = np.concatenate(between)[:, 0]
         return [exact_sum(values, a) for a in np.concatenate([a for _, a in parts]).T]
 
     def _add(self, rows: Numbers, block: Points, added: Floats) -> None:
         """Add the mistakes of a block to those of this epoch."""
         made = np.flatnonzero(added.any(axis=0))
         if len(made):
-            self.fresh.extend(block.take(made))
-            self.fresh_rows.append(rows[made])
-            self.fresh_added.extend(added[:, made].T)
-            self.fresh_drift.extend((added[:, made] * (self.history.examples + made)).T)
+            self.fresh = joined(self.fresh, block.take(made))
+            self.fresh_rows = np.append(self.fresh_rows, rows[made])
+            self.fresh_added = np.vstack([self.fresh_added, added[:, made].T])
+            self.fresh_drift = np.vstack([self.fresh_drift, (added[:, made] * (self.history.examples + made)).T])
 
     def _begin_to_project(self) -> None:
         """Fix the support rows, as the budget is full, and project from now on."""
         self.settle()
-        memory, support = self.history, self.history.support.points(self._matrix)
+        memory, support = self.history, self.history.support
+        assert support is not None
+        if isinstance(self.points, Entries):
+            support = Entries(self.points.matrix, support.shown())
         memory.gram = np.ascontiguousarray(memory.kernel.between(support, support))
         memory.projector = np.asarray(np.linalg.pinv(memory.gram, hermitian=True), dtype=np.float64)
 
     def _along(self, rows: Numbers) -> Pass:
         memory, more = self.history, len(rows)
         ties, thresholds = self.lead > 0 or self.tie == "mistake", self.lead * self._lengths_so_far(rows)[1:]
-        doubts = memory.doubts(more + self.fresh_added.length)
+        doubts = memory.doubts(more + len(self.fresh_rows))
         slack = memory.slack(more) if self.min_margin else 0.0
         is_limited = memory.budget is not None and memory.projector is None
-        held = memory.coefficients.length + sum(int(np.count_nonzero(self.place[r] < 0)) for r in self.fresh_rows)
+        held = len(memory.coefficients) + int(np.count_nonzero(self.place[self.fresh_rows] < 0))
         room = np.array([memory.budget - held if memory.budget is not None else 0])
         is_new = is_limited & (self.place[rows] < 0)
         return Pass(ties, thresholds, doubts, self.min_margin, slack, is_new, room)
@@ -267,13 +271,6 @@ class KernelLearner(Learner):
     def _lengths_so_far(self, rows: Numbers) -> Floats:
         """R^2 before and after each of some rows."""
         return np.maximum.accumulate(np.concatenate([[self.so_far], self.squares[rows]]))
-
-    @property
-    def _matrix(self) -> Floats | None:
-        return self.points.matrix if isinstance(self.points, Entries) else None
-
-    def _fresh_points(self) -> Points:
-        return self.fresh.points(self._matrix)
 
     def _note(self, rows: Numbers, added: Floats, narrow: NDArray[np.bool_]) -> None:
         at, classes = np.nonzero(added.T)
@@ -323,7 +320,7 @@ class KernelLearner(Learner):
             scores = self.history.examples * scores - known[n_classes:]
             doubts = 2.0 * self.history.examples * doubts
         close = np.flatnonzero(are_close(scores, np.broadcast_to(doubts, scores.shape)))
-        for rows in blocks_of(len(close), self.history.coefficients.length):
+        for rows in blocks_of(len(close), len(self.history.coefficients)):
             exact = decide(self.history, self.points.take(close[rows]), readout)
             scores[:, close[rows]] = exact if n_classes == 1 else exact.T
         return int(np.count_nonzero(predicted(scores[0] if n_classes == 1 else scores.T) != self.examples.places))

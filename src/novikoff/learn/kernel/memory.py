@@ -20,8 +20,6 @@ from novikoff.learn.history import History, Mistakes
 from novikoff.learn.kernel.kernels import (
     Entries,
     Floats,
-    GrowingArray,
-    GrowingPoints,
     KernelFunction,
     Points,
     check_finite,
@@ -72,10 +70,10 @@ class KernelMemory(History):
     n_classes: int
     by_class: Numbers
     squares: Floats
-    coefficients: GrowingArray
-    drift: GrowingArray
-    support: GrowingPoints = field(default_factory=GrowingPoints)
-    rows: GrowingArray = field(default_factory=lambda: GrowingArray.empty(np.int64))
+    coefficients: Floats
+    drift: Floats
+    support: Points | None = None
+    rows: Numbers = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     passes: int = 0
     largest: float = 0.0
     doubt: float = 0.0
@@ -102,13 +100,13 @@ class KernelMemory(History):
             n_classes,
             by_class=np.zeros(n, dtype=np.int64),
             squares=np.zeros(n),
-            coefficients=GrowingArray.empty(np.float64, n),
-            drift=GrowingArray.empty(np.float64, n),
+            coefficients=np.empty((0, n)),
+            drift=np.empty((0, n)),
         )
         return replace(memory, kept=[] if vote else None, budget=budget, class_weights=class_weights)
 
     def copy(self) -> "KernelMemory":
-        """A memory to learn into; this one stays valid if learning fails. Arrays are shared."""
+        """A memory to learn into, while this one stays as it is: learning replaces its arrays."""
         return replace(self)
 
     @property
@@ -126,7 +124,7 @@ class KernelMemory(History):
         """||w||, or ||W|| of all classes."""
         if self.projector is None:
             return math.sqrt(max(float(self.squares.sum()), 0.0))
-        a = self.coefficients.array
+        a = self.coefficients
         return math.sqrt(max(float(np.sum(a * (self.gram @ a))), 0.0))
 
     @property
@@ -163,7 +161,7 @@ class KernelMemory(History):
         return max(0.0, down(min(margins, default=0.0)))
 
     def renumber(self, rows: Numbers) -> None:
-        self.rows = GrowingArray.of(rows[self.rows.array])
+        self.rows = rows[self.rows]
         if self.kept is not None:
             self.kept = [replace(part, rows=rows[part.rows]) for part in self.kept]
 
@@ -173,7 +171,7 @@ class KernelMemory(History):
         k mistakes are k kernel values, each off by at most `doubt`; m rows summed in any order, in a few parts, are off
         by m u times the sum of the absolute values, at most k `largest`; all that times the weight of a class.
         """
-        terms = self.coefficients.length + more + 4 * self.passes + 16
+        terms = len(self.coefficients) + more + 4 * self.passes + 16
         each = UNIT_ROUNDOFF * terms * self.largest + self.doubt
         return np.asarray(2.0 * self.heaviest * (self.by_class + more) * each, dtype=np.float64)
 
@@ -188,8 +186,8 @@ class KernelMemory(History):
 
     def summed(self) -> Floats:
         """The sum of the coefficients after each example."""
-        last = self.coefficients.array
-        return self.examples * last - self.drift.array if self.examples else last.copy()
+        last = self.coefficients
+        return self.examples * last - self.drift if self.examples else last.copy()
 
     def average(self) -> Floats:
         """The mean of the coefficients after each example."""
@@ -214,7 +212,7 @@ class ClassBallot(NamedTuple):
 
 def read_out(memory: KernelMemory, readout: Readout) -> Floats:
     """The coefficients that predict: the last ones, or the average (a vote has none of its own)."""
-    return memory.coefficients.array if readout == "last" else memory.average()
+    return memory.coefficients if readout == "last" else memory.average()
 
 
 def decide(memory: KernelMemory, points: Points, readout: Readout) -> Floats:
@@ -229,7 +227,7 @@ def decide(memory: KernelMemory, points: Points, readout: Readout) -> Floats:
     look = _Look.at(memory, points)
     result = np.zeros((len(memory.by_class), len(points)))
     ballots = _ballots(memory) if readout == "vote" else []
-    coefficients = (memory.summed() if readout == "average" else memory.coefficients.array).T
+    coefficients = (memory.summed() if readout == "average" else memory.coefficients).T
     divisor = memory.examples if readout == "average" else 1
     for rows in blocks_of(len(points), len(look.support)):
         values = memory.kernel.between(look.support, points.take(rows))
@@ -252,7 +250,7 @@ class _Look(NamedTuple):
 
     @classmethod
     def at(cls, memory: KernelMemory, points: Points) -> "_Look":
-        support = memory.support.points(points.matrix if isinstance(points, Entries) else None)
+        support = points.take(np.empty(0, dtype=np.int64)) if memory.support is None else memory.support
         doubt = max(memory.doubt, memory.kernel.doubt(points))
         absolute, relative = (0.0, doubt) if memory.kernel.form in DECAYING else (doubt, 0.0)
         return cls(memory, points, support, 2.0 * absolute, 2.0 * relative + 2.0 * (len(support) + 2) * UNIT_ROUNDOFF)

@@ -45,7 +45,7 @@ class KernelModel(Classifier):
     @property
     def n_support(self) -> int:
         """The number of support rows."""
-        return int(self.memory.coefficients.length)
+        return len(self.memory.coefficients)
 
     @property
     def in_words(self) -> str:
