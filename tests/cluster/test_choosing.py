@@ -6,7 +6,7 @@ import pytest
 from novikoff import Perceptron, load, save
 from novikoff.cluster import Local, fit
 from novikoff.data.held_out import HeldOut
-from novikoff.learn.choosing import Trial
+from novikoff.learn.fit import Trial
 from tests.cluster.files import rows, write, write_all
 from tests.cluster.test_checkpoint import Killed, killed_after
 from tests.cluster.test_mixing import written
@@ -17,7 +17,7 @@ MIXINGS = ["uniform", "adaptive", "none"]
 @pytest.fixture(autouse=True)
 def folds_for_small_tables(monkeypatch):
     """So that tables of some rows have leads to choose from."""
-    monkeypatch.setattr("novikoff.learn.choosing.TINY", 0)
+    monkeypatch.setattr("novikoff.learn.fit.TINY", 0)
 
 
 def noisy(folder, seed, sizes=(20, 1, 40)):
@@ -87,7 +87,7 @@ def test_a_run_that_was_killed_goes_on_with_what_it_had_chosen(tmp_path, mixing,
     def chosen_again(*_):
         raise AssertionError
 
-    monkeypatch.setattr("novikoff.learn.choosing._lead", chosen_again)
+    monkeypatch.setattr("novikoff.learn.fit._lead", chosen_again)
     ours = fit(pattern, **options, checkpoint=kept, resume=True)
     assert ours.coef_.tobytes() == whole.coef_.tobytes()
     assert (ours.run_, ours.lead_) == (whole.run_, whole.lead_)

@@ -19,7 +19,7 @@ from novikoff.features.encode import learn_encoding
 from novikoff.features.examples import comes_in_batches
 from novikoff.features.numeric import Numeric
 from novikoff.learn.linear.files import learn_from
-from novikoff.learn.linear.model import LinearModel
+from novikoff.learn.linear.memory import LinearModel
 from tests.cli.calling import call
 
 LEARNERS = [Perceptron, KernelPerceptron]

@@ -26,7 +26,7 @@ from novikoff.keep.models import certificate_text, load, load_plain, read_header
 from novikoff.keep.parameters import check_parameters
 from novikoff.learn.chain.tagger import Tagger
 from novikoff.learn.linear.files import learn_from
-from novikoff.learn.linear.model import LinearModel
+from novikoff.learn.linear.memory import LinearModel
 from novikoff.learn.online.perceptron import OnlinePerceptron
 from novikoff.options import DECLARED, Anything
 from tests.keep import samples

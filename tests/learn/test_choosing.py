@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from novikoff.data.held_out import HeldOut
 from novikoff.engine.rows import as_rows
 from novikoff.learn import choosing
-from novikoff.learn.choosing import FEWEST_ROWS, FOLDS, MOST_CHOSEN, SMALL, TINY, Trial, leads_tried
-from novikoff.learn.fit import settled
+from novikoff.learn.fit import FEWEST_ROWS, FOLDS, MOST_CHOSEN, SMALL, TINY, Trial, leads_tried, settled
 from novikoff.learn.kernel.space import kernel_perceptron
 from novikoff.learn.linear.files import learn_from
 from novikoff.learn.linear.memory import decider

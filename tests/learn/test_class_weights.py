@@ -8,7 +8,7 @@ from scipy import sparse
 from sklearn.metrics import balanced_accuracy_score
 
 from novikoff import KernelPerceptron, Perceptron, Steps, certify, follow_proof, load, mistake_bound, save
-from novikoff.learn.choosing import Trial
+from novikoff.learn.fit import Trial
 from novikoff.learn.linear.files import learn_from
 from novikoff.learn.linear.space import perceptron
 from novikoff.learn.run import Stopped

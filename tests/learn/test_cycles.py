@@ -19,7 +19,7 @@ from novikoff import (
     load,
     save,
 )
-from novikoff.learn.chain.space import Replayed
+from novikoff.learn.chain.space import ChainLearner
 from novikoff.learn.epochs import LOOKED_AT, RECORDED_EPOCHS, ROWS_PER_LOOK, Epochs, Watch, next_look
 from novikoff.learn.kernel.space import kernel_perceptron
 from novikoff.learn.linear.space import perceptron
@@ -121,7 +121,7 @@ def test_a_period_is_not_learned_again_once_it_is_late():
         def cut_short(self):
             return Stopped.TIME_LIMIT if len(learned) == 3 else None
 
-    assert Replayed(Space()).cancelled(0, period, Clock()) is None
+    assert ChainLearner.cancelled(Space(), 0, period, Clock()) is None
     assert len(learned) == 3
 
 

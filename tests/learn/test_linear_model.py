@@ -12,7 +12,7 @@ from novikoff.data.batches import Batch, Records
 from novikoff.engine.rows import as_rows
 from novikoff.features.encode import learn_encoding
 from novikoff.learn.linear.files import learn_from
-from novikoff.learn.linear.model import LinearModel
+from novikoff.learn.linear.memory import LinearModel
 from tests.keep import samples
 
 

@@ -172,7 +172,7 @@ def described_weights(model: Any, most: int | None, *, with_bias: bool = True) -
     """Return the largest weights by name; a vote or a kernel has none of its own."""
     if getattr(model, "readout", None) == "vote" or not hasattr(model, "weights_by_name"):
         return []
-    from novikoff.learn.linear.model import LinearModel
+    from novikoff.learn.linear.memory import LinearModel
 
     n_biases = 0 if with_bias else len(getattr(model, "classes", ()))
     enough = {} if most is None or not isinstance(model, LinearModel) else {"most": most + n_biases}

@@ -16,11 +16,10 @@ from novikoff.cluster.engine import Engine, Local
 from novikoff.cluster.rounds import MIXINGS, MixedRounds, Mixing, Mixture, PassedRounds, Rounds, Shards
 from novikoff.features.scaling import table_scale
 from novikoff.keep.layout import Arrays, FileParts, read, write
-from novikoff.learn.choosing import leads_tried
 from novikoff.learn.epochs import Epochs
 from novikoff.learn.fit import fit as learn_fit
-from novikoff.learn.fit import settled
-from novikoff.learn.linear.model import LinearModel
+from novikoff.learn.fit import leads_tried, settled
+from novikoff.learn.linear.memory import LinearModel
 from novikoff.learn.run import Cycle, Stopped
 from novikoff.options import Options
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from novikoff.data.batches import Batch
 from novikoff.data.frames import is_frame, read_frame
 from novikoff.engine.rows import as_rows
-from novikoff.learn.linear.model import LinearModel
+from novikoff.learn.linear.memory import LinearModel
 
 
 @dataclass(frozen=True)

@@ -28,8 +28,7 @@ from novikoff.learn.class_weights import class_weights
 from novikoff.learn.epochs import Watcher, put_off_interrupt
 from novikoff.learn.fit import Fitted
 from novikoff.learn.kernel.kernels import Objects, as_points, check_kernel, is_matrix, make_kernel
-from novikoff.learn.kernel.memory import KernelMemory
-from novikoff.learn.kernel.model import KernelModel
+from novikoff.learn.kernel.memory import KernelMemory, KernelModel
 from novikoff.learn.kernel.space import SPACE, check_budget, kernel_perceptron, learn_online
 from novikoff.learn.linear.files import learnable
 from novikoff.learn.linear.memory import predicted

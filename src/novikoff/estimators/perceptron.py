@@ -31,8 +31,7 @@ from novikoff.learn.class_weights import class_weights
 from novikoff.learn.epochs import Watcher, put_off_interrupt
 from novikoff.learn.fit import Fitted
 from novikoff.learn.linear.files import learn_from
-from novikoff.learn.linear.memory import LinearMemory, columns_to_keep
-from novikoff.learn.linear.model import LinearModel
+from novikoff.learn.linear.memory import LinearMemory, LinearModel, columns_to_keep
 from novikoff.learn.linear.space import grow, learn_online, perceptron
 from novikoff.learn.review import voided
 from novikoff.options import ClassWeight, Lead, MaxIter, Options, Readout, Scale, Tie, described

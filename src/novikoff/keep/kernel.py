@@ -19,8 +19,7 @@ from novikoff.keep.layout import Arrays, FileParts
 from novikoff.keep.parameters import needed_function
 from novikoff.keep.values import decode, decode_names, encode, encode_names
 from novikoff.learn.kernel.kernels import KERNELS, Entries, KernelFunction, Objects, Points, Vectors
-from novikoff.learn.kernel.memory import KernelMemory, KernelMistakes
-from novikoff.learn.kernel.model import KernelModel
+from novikoff.learn.kernel.memory import KernelMemory, KernelMistakes, KernelModel
 
 OF_ROWS = Codec({Rows: ROWS})
 

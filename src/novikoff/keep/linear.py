@@ -10,8 +10,7 @@ from novikoff.keep.checks import ensure
 from novikoff.keep.classifiers import Functions, read_classifier, write_classifier
 from novikoff.keep.codec import ROWS, Codec
 from novikoff.keep.layout import FileParts
-from novikoff.learn.linear.memory import LinearMemory
-from novikoff.learn.linear.model import LinearModel
+from novikoff.learn.linear.memory import LinearMemory, LinearModel
 from novikoff.learn.linear.vote import Ballot
 
 CODEC = Codec({Rows: ROWS})

@@ -26,8 +26,7 @@ from novikoff.keep.codec import OF_MODELS, Codec, goes_on, read_run, write_model
 from novikoff.keep.layout import Arrays, FileParts, ModelFileError
 from novikoff.keep.parameters import decode_parameters
 from novikoff.keep.values import decode, decode_names, encode, encode_names
-from novikoff.learn.chain.memory import ChainMemory
-from novikoff.learn.chain.space import SequenceRun
+from novikoff.learn.chain.space import ChainMemory, SequenceRun
 from novikoff.learn.chain.tagger import Tagger, TokenFeatures
 
 CODEC = Codec()

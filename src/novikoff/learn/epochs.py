@@ -14,8 +14,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Protocol
 
 from novikoff.engine.clock import now
-from novikoff.learn.history import History
-from novikoff.learn.run import Cycle, Stopped
+from novikoff.learn.run import Cycle, History, Stopped
 from novikoff.options import Options
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from novikoff.data.examples import Examples
 from novikoff.engine.rounding import at_least, at_most
 from novikoff.engine.rows import as_rows
 from novikoff.learn.linear.files import learn_from
-from novikoff.learn.linear.model import LinearModel
+from novikoff.learn.linear.memory import LinearModel
 from novikoff.prove.separable.certificate import Obstruction, Witnesses
 from novikoff.prove.separable.conclude import InMemory, conclude
 from novikoff.prove.separable.question import Verdict

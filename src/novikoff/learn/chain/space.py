@@ -13,8 +13,7 @@ times the number of labels that differ. A guess then has <w, d> <= cost x n, whe
 mistake lengthens ||w||^2 by at most R^2 + 2 cost n, and there are at most (R^2 + 2 cost n)/gamma^2 of them.
 
 With a `lead` tau, the right sequence must be ahead of the second best one by more than tau R^2, R being the longest
-difference that was added so far; if it is not, it is narrow, and their difference is added. Then <w, d> <= tau R^2, so
-mistakes and narrow ones together are at most (1 + 2 tau) (R/gamma)^2.
+difference that was added so far; if it is not, it is narrow, and their difference is added.
 """
 
 import math
@@ -24,24 +23,139 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from novikoff.data.held_out import HeldOut
 from novikoff.data.order import POOL, random_order
-from novikoff.engine.chain import Demand, sequence_epoch
-from novikoff.engine.emissions import MOST_LABELS
+from novikoff.engine.chain import Demand, Drift, sequence_epoch
+from novikoff.engine.emissions import FIRST_POOL, MOST_LABELS, MOST_PLACES, Emissions, twice_as_long
 from novikoff.engine.threads import over_rows
-from novikoff.engine.viterbi import Scratch, Weights, best_paths, label_sequences, searched
+from novikoff.engine.viterbi import Links, Scratch, Weights, best_paths, label_sequences, searched
 from novikoff.features.tokens import Tokens
-from novikoff.learn.chain.memory import ChainMemory
 from novikoff.learn.epochs import MOST_COUNTED, RECORDED_EPOCHS, Epochs, Learner, Watch, Watcher
 from novikoff.learn.fit import Fitted, Space, fit
-from novikoff.learn.history import GuessedMistakes
-from novikoff.learn.run import Cycle, Run, Stopped
+from novikoff.learn.run import Cycle, GuessedMistakes, History, Run, Stopped
 from novikoff.options import Options
+
+# Enough for most corpora. Zeros take no memory before they are touched, but a pool that grows is there twice.
+PLACES_PER_FEATURE = 8
+
+
+@dataclass
+class ChainMemory(History):
+    """The memory of a chain: the sum of its mistakes, and the drift from which the average follows.
+
+    `is_whole` if all features are whole numbers, so that no comparison was rounded.
+    """
+
+    weights: Weights
+    drift: Drift
+    mistakes: int = 0
+    is_whole: bool = True
+
+    @classmethod
+    def empty(cls, n_features: int, n_labels: int, allowed: NDArray[np.bool_] | None = None) -> "ChainMemory":
+        """An empty memory; links that are not `allowed` (a square table: labels, then the boundary) stay forbidden."""
+        table = np.zeros((n_labels + 1, n_labels + 1))
+        if allowed is not None:
+            table[~allowed] = -np.inf
+        emissions = Emissions.none(n_features, _places(n_features))
+        drift = Drift(np.zeros(emissions.values.size), np.zeros_like(table))
+        return cls(Weights(emissions, Links.of(table)), drift)
+
+    def moved(
+        self,
+        columns: NDArray[np.int64],
+        labels: NDArray[np.int64],
+        n_features: int,
+        allowed: NDArray[np.bool_],
+        *,
+        room: bool,
+    ) -> "ChainMemory":
+        """The same memory with features and labels renumbered, perhaps among more.
+
+        `allowed` are the links of these labels. `room` reserves space for more weights.
+        """
+        emissions, drift = self.weights.emissions, self.drift.emissions
+        old, places = emissions.places((emissions.values != 0.0) | (drift != 0.0))
+        n_labels, features = len(allowed) - 1, columns[old]
+        numbers = labels[emissions.labels[places]]
+        keys = (features << 16) | numbers
+        if np.any(keys[1:] < keys[:-1]):
+            order = np.argsort(keys, kind="stable")
+            features, numbers, places = features[order], numbers[order], places[order]
+        counts = np.bincount(features, minlength=n_features)
+        pools = [Emissions.of_entries(n_labels, counts, numbers, part[places]) for part in (emissions.values, drift)]
+        if room:
+            pools = [pool.with_room(_places(n_features)) for pool in pools]
+        ends = np.append(labels, n_labels)
+        tables = [np.zeros(allowed.shape), np.zeros(allowed.shape)]
+        tables[0][~allowed] = -np.inf
+        for table, before in zip(tables, (self.weights.links.table, self.drift.links), strict=True):
+            table[np.ix_(ends, ends)] = before
+        return replace(self, weights=Weights(pools[0], Links.of(tables[0])), drift=Drift(pools[1].values, tables[1]))
+
+    @property
+    def allowed(self) -> NDArray[np.bool_]:
+        """Which label may follow which; the sequence boundary is last."""
+        return np.isfinite(self.weights.links.table)
+
+    def copy(self) -> "ChainMemory":
+        """A copy to continue learning on, while this memory stays as it is."""
+        weights = Weights(self.weights.emissions.copy(), self.weights.links.copy())
+        return replace(self, weights=weights, drift=Drift(*(part.copy() for part in self.drift)))
+
+    def make_room(self) -> None:
+        """Make room for more weights of features."""
+        self.weights = self.weights._replace(emissions=self.weights.emissions.longer())
+        self.drift = self.drift._replace(emissions=twice_as_long(self.drift.emissions))
+
+    @property
+    def n_labels(self) -> int:
+        return self.weights.n_labels
+
+    @property
+    def weights_length(self) -> float:
+        """||w||, of all weights that are not forbidden.
+
+        Not with BLAS, whose threads would keep spinning, and whose sum depends on their number.
+        """
+        links = self.weights.links.table[np.isfinite(self.weights.links.table)]
+        squares = (float(np.einsum("i,i->", part, part)) for part in (self.weights.emissions.used, links))
+        return math.hypot(*map(math.sqrt, squares))
+
+    @property
+    def terms(self) -> int:
+        return self.weights.emissions.used.size + self.weights.links.table.size
+
+    def margin_at_least(self, lead: float) -> float:
+        return super().margin_at_least(lead) if self.is_whole else 0.0
+
+    def read_out(self, readout: Any) -> Weights:
+        """The weights to predict with: the last ones, or the sum of the weights after each sequence.
+
+        The average is that sum over the `divisor`. The sum is not rounded where features are whole numbers, so label
+        sequences that are equally good have equal scores, and the first of them wins.
+        """
+        if readout == "last" or not self.examples:
+            return self.weights
+        emissions, links = self.weights
+        values = emissions.used * self.examples
+        values -= self.drift.emissions[: len(values)]
+        return Weights(emissions._replace(values=values), Links.of(links.table * self.examples - self.drift.links))
+
+    def divisor(self, readout: Any) -> int:
+        """How many weight vectors are summed in the weights to predict with."""
+        return max(self.examples, 1) if readout == "average" else 1
+
+
+def _places(n_features: int) -> int:
+    """How many weights to reserve room for."""
+    return min(max(FIRST_POOL, PLACES_PER_FEATURE * n_features), MOST_PLACES)
+
 
 TOKENS_PER_CALL = 1 << 15
 
@@ -123,10 +237,6 @@ def sequence_perceptron(
 ) -> Fitted:
     """Learn label sequences until an epoch makes no mistake. The options are those of `novikoff.options`.
 
-    It also stops after `max_iter` epochs, after `time_limit` seconds, as soon as ||w||/k < `min_margin` at the end of
-    an epoch, or when `watch` returns a reason. After Ctrl-C what was learned so far is returned, and the record says
-    so. With `record_mistakes` the guesses are kept, too, at the cost of one call per sequence.
-
     >>> from novikoff.features.tokens import stacked
     >>> words = stacked([np.eye(2)[[0, 1]], np.eye(2)[[1, 1, 0]]])
     >>> learned = sequence_perceptron(words, np.array([0, 1, 1, 1, 0]), n_labels=2, shuffle=False)
@@ -160,14 +270,12 @@ class ChainLearner(Learner):
         self.epochs = Epochs(self.tokens.n_sequences)
         self.history.is_whole = self.history.is_whole and self.tokens.rows.is_whole()
         self.history.lead = max(self.history.lead, self.lead)
-        self.returning = Replayed.of(self)
+        weights, n_entries = self.history.weights, self.tokens.rows.entries.size
+        is_small = weights.n_features * weights.n_labels + n_entries <= MOST_COUNTED
+        self.returning = self if self.generator is None and is_small else None
 
     def mistakes(self) -> GuessedMistakes:
         return GuessedMistakes(np.array(self.which, dtype=np.int64), self.guesses)
-
-    def again(self) -> "ChainLearner":
-        """A learner of the same sequences, on a copy of the memory, that keeps its guesses."""
-        return ChainLearner(self.history.copy(), self.examples, self.cost, None, [], self.lead)
 
     def wrong(self, examples: LabelledSequences, readout: Any) -> NDArray[np.bool_]:
         return _wrong_sequences(examples.tokens, self._wrong_tokens(examples, readout))
@@ -205,7 +313,7 @@ class ChainLearner(Learner):
         memory, tokens, n = self.history, self.tokens, self.tokens.n_sequences
         visit = np.arange(n) if self.generator is None else random_order(n, self.generator).visit
         order = visit.astype(np.uint64)
-        scratch = _room(memory.n_labels, tokens)
+        scratch = Scratch.room(memory.n_labels, tokens.longest)
         at, longest = np.empty(len(order), dtype=np.int64), np.full(2, memory.longest)
         narrow = np.zeros(len(order), dtype=np.bool_)
         lengths = np.cumsum(np.diff(tokens.starts)[order.astype(np.int64)])
@@ -242,6 +350,50 @@ class ChainLearner(Learner):
                 return stopped
         return None
 
+    # -- the weights return: nothing is counted before they do, and then the period is learned again -------------------
+
+    def weights_hash(self) -> int:
+        weights = self.history.weights
+        return hash(tuple(part.tobytes() for part in (*weights.emissions.entries(), weights.links.table)))
+
+    def count_anew(self) -> None:
+        """Do nothing."""
+
+    def again(self) -> "ChainLearner":
+        """A learner of the same sequences, on a copy of the memory, that keeps its guesses."""
+        return ChainLearner(self.history.copy(), self.examples, self.cost, None, [], self.lead)
+
+    def cancelled(self, since: int, until: int, watch: Watch) -> Cycle | None:
+        again = self.again()
+        for _ in range(until - since):
+            if again.learn(watch) is not None or watch.is_over():
+                return None
+        guesses = (tuple(guess.tolist()) for guess in again.guesses or ())
+        made = Counter(zip(again.mistakes().rows.tolist(), guesses, strict=True))
+        total: dict[Any, Fraction] = defaultdict(Fraction)
+        for (row, guess), times in made.items():
+            if watch.is_over():
+                return None
+            self._add(total, row, guess, times)
+        if not made or any(total.values()):
+            return None
+        rows, rivals = zip(*sorted(made), strict=True)
+        return Cycle(since, until, rows, tuple(made[key] for key in sorted(made)), rivals)
+
+    def _add(self, total: dict[Any, Fraction], row: int, guess: tuple[int, ...], times: int) -> None:
+        """Add `times` the features of the right labels, and subtract those of the guess."""
+        first, last = (int(end) for end in self.tokens.starts[row : row + 2])
+        gold = self.labels[first:last].tolist()
+        for place, (right, wrong) in enumerate(zip(gold, guess, strict=True), start=first):
+            if right != wrong:
+                token = self.tokens.rows.part(place, place + 1).matrix
+                for column, value in zip(token.indices.tolist(), token.data.tolist(), strict=True):
+                    total[column, right] += times * Fraction(value)
+                    total[column, wrong] -= times * Fraction(value)
+        for labels, sign in ((gold, times), (guess, -times)):
+            for link in pairwise((None, *labels, None)):
+                total["link", link] += sign
+
 
 def _wrong_sequences(tokens: Tokens, wrong: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Which sequences have a wrong token."""
@@ -258,7 +410,7 @@ def label_tokens(weights: Weights, tokens: Tokens) -> tuple[NDArray[np.int64], N
     label_some = label_sequences.for_parts(work)
 
     def label(first: int, last: int) -> None:
-        room = _room(weights.n_labels, tokens)
+        room = Scratch.room(weights.n_labels, tokens.longest)
         label_some(tokens.rows.matrix, tokens.starts[first : last + 1], weights, room, labels, scores[first:last])
 
     over_rows(label, tokens.n_sequences, work)
@@ -273,12 +425,7 @@ def wrong_labels(weights: Weights, tokens: Tokens, labels: NDArray[np.int64]) ->
     return label_tokens(weights, tokens)[0] != labels
 
 
-def _room(n_labels: int, tokens: Tokens) -> Scratch:
-    return Scratch.room(n_labels, tokens.longest)
-
-
-@dataclass(frozen=True)
-class Ranked:
+class Ranked(NamedTuple):
     """Label sequences of one sequence of tokens, best first, with their scores."""
 
     paths: NDArray[np.int64]
@@ -320,61 +467,3 @@ def _check(examples: LabelledSequences, options: Options, cost: float) -> None:
         raise ValueError(f"there are {n_labels:,} labels, and a chain has at most {MOST_LABELS - 1:,}")
     if len(labels) != tokens.rows.n_rows:
         raise ValueError(f"there are {tokens.rows.n_rows} tokens, but {len(labels)} labels")
-
-
-class Replayed:
-    """The mistakes of a period, found by repeating it."""
-
-    def __init__(self, space: "ChainLearner") -> None:
-        self.space = space
-
-    @classmethod
-    def of(cls, space: "ChainLearner") -> "Replayed | None":
-        """None if there is too much to compare and add up, or if epochs differ in their order."""
-        weights = space.history.weights
-        size = weights.n_features * weights.n_labels + space.tokens.rows.entries.size
-        return cls(space) if space.generator is None and size <= MOST_COUNTED else None
-
-    def weights_hash(self) -> int:
-        weights = self.space.history.weights
-        parts = (*weights.emissions.entries(), weights.links.table)
-        return hash(tuple(part.tobytes() for part in parts))
-
-    def count_anew(self) -> None:
-        """Nothing is counted before the weights return."""
-
-    def cancelled(self, since: int, until: int, watch: Watch) -> Cycle | None:
-        again = self.space.again()
-        for _ in range(until - since):
-            if again.learn(watch) is not None or watch.is_over():
-                return None
-        guesses = (tuple(guess.tolist()) for guess in again.guesses or ())
-        made = Counter(zip(again.mistakes().rows.tolist(), guesses, strict=True))
-        total: dict[Any, Fraction] = defaultdict(Fraction)
-        for (row, guess), times in made.items():
-            if watch.is_over():
-                return None
-            self._add(total, row, guess, times)
-        if not made or any(total.values()):
-            return None
-        rows, rivals = zip(*sorted(made), strict=True)
-        return Cycle(since, until, rows, tuple(made[key] for key in sorted(made)), rivals)
-
-    def _add(self, total: dict[Any, Fraction], row: int, guess: tuple[int, ...], times: int) -> None:
-        """Add `times` the features of the right labels, and subtract those of the guess."""
-        tokens = self.space.tokens
-        first, last = (int(end) for end in tokens.starts[row : row + 2])
-        gold = self.space.labels[first:last].tolist()
-        for place, (right, wrong) in enumerate(zip(gold, guess, strict=True)):
-            if right != wrong:
-                for column, value in _entries(tokens.rows.part(first + place, first + place + 1)):
-                    total[column, right] += times * Fraction(value)
-                    total[column, wrong] -= times * Fraction(value)
-        for labels, sign in ((gold, times), (guess, -times)):
-            for link in pairwise((None, *labels, None)):
-                total["link", link] += sign
-
-
-def _entries(token: Any) -> list[tuple[int, float]]:
-    """The pairs (column, value) of a token."""
-    return list(zip(token.matrix.indices.tolist(), token.matrix.data.tolist(), strict=True))

@@ -30,9 +30,9 @@ from novikoff.features.tokens import (
     number_labels,
     stacked,
 )
-from novikoff.learn.chain.memory import ChainMemory
 from novikoff.learn.chain.space import (
     Chain,
+    ChainMemory,
     LabelledSequences,
     SequenceRun,
     best_label_sequences,

@@ -32,6 +32,9 @@ from novikoff.options import Readout, Tie
 # matrix to stay in the cache.
 BLOCK = 512
 
+# With more mistaken rows than this, adding up all their products one by one takes too long.
+MOST_ROWS = 2000
+
 
 @dataclass(frozen=True, eq=False)
 class PointExamples:
@@ -103,7 +106,9 @@ class KernelLearner(Learner):
             own = memory.kernel.diagonal(self.points)
             self.squares = multiplied_squares(own, weights_of_rows(memory.class_weights, self.examples.places))
         self._begin_anew()
-        self.returning = CountedPoints.of(self)
+        in_order = not self.shuffle and memory.budget is None and memory.n_classes == 2
+        can_return = in_order and memory.class_weights is None and _is_whole(memory.kernel, self.points)
+        self.returning, self.times = self if can_return else None, np.zeros(len(points), dtype=np.int64)
 
     def _begin_anew(self) -> None:
         """Reset what was added in an epoch."""
@@ -281,7 +286,7 @@ class KernelLearner(Learner):
             self.longer[longer] = True
             self.so_far, self.epochs.settled = float(lengths[-1]), 1
         if self.returning is not None:
-            self.returning.count(rows[at])
+            np.add.at(self.times, rows[at], 1)
         if self.keep and len(at):
             times, signs = self.history.examples + at, added[classes, at]
             self.parts.append(KernelMistakes(rows[at] + self.first, times, classes, signs, np.full(len(at), -1)))
@@ -325,6 +330,33 @@ class KernelLearner(Learner):
             scores[:, close[rows]] = exact if n_classes == 1 else exact.T
         return int(np.count_nonzero(predicted(scores[0] if n_classes == 1 else scores.T) != self.examples.places))
 
+    # -- the weights return --------------------------------------------------------------------------------------------
+
+    def weights_hash(self) -> int:
+        self.catch_up()
+        assert self.known is not None
+        return hash(self.known[0].tobytes())
+
+    def count_anew(self) -> None:
+        self.times[:] = 0
+
+    def cancelled(self, since: int, until: int, watch: Watch) -> Cycle | None:
+        """Whether the square of the sum of the mistakes is 0, in whole numbers."""
+        rows = np.flatnonzero(self.times)
+        points = self.points.take(rows)
+        if len(rows) > MOST_ROWS or not isinstance(points, Vectors):
+            return None
+        times, form, square = self.times[rows], self.history.kernel, 0
+        signed = self.labels[0, rows].astype(np.int64).astype(object) * times
+        for a, line in zip(signed, KernelFunction("linear").between(points, points).astype(np.int64), strict=True):
+            if watch.is_over():
+                return None
+            values = line.astype(object)
+            if form.form == "poly":
+                values = (int(form.gamma) * values + int(form.coef0)) ** form.degree
+            square += a * (signed @ values)
+        return None if square else Cycle(since, until, tuple(rows.tolist()), tuple(times.tolist()))
+
 
 def _signs(labels: NDArray[Any], memory: KernelMemory) -> Floats:
     """-1 and +1: one row for two classes, one per class against the rest for more; times the class weight of each
@@ -334,54 +366,6 @@ def _signs(labels: NDArray[Any], memory: KernelMemory) -> Floats:
     if n_classes == 2:
         return np.asarray(of_rows * labels[None], dtype=np.float64)
     return np.where(np.arange(n_classes)[:, None] == labels, 1.0, -1.0) * of_rows
-
-
-# With more mistaken rows than this, adding up all their products one by one takes too long.
-MOST_ROWS = 2000
-
-
-class CountedPoints:
-    """How often each row was a mistake, for two classes."""
-
-    def __init__(self, space: "KernelLearner") -> None:
-        self.space = space
-        self.counts = np.zeros(len(space.points), dtype=np.int64)
-
-    @classmethod
-    def of(cls, space: "KernelLearner") -> "CountedPoints | None":
-        """None if a return could not be proved, or does not determine what follows."""
-        memory = space.history
-        in_order = not space.shuffle and memory.budget is None and memory.n_classes == 2
-        in_order = in_order and memory.class_weights is None
-        return cls(space) if in_order and _is_whole(memory.kernel, space.points) else None
-
-    def count(self, rows: Numbers) -> None:
-        np.add.at(self.counts, rows, 1)
-
-    def weights_hash(self) -> int:
-        self.space.catch_up()
-        assert self.space.known is not None
-        return hash(self.space.known[0].tobytes())
-
-    def count_anew(self) -> None:
-        self.counts[:] = 0
-
-    def cancelled(self, since: int, until: int, watch: Watch) -> Cycle | None:
-        """Test the square of their sum, in whole numbers."""
-        rows = np.flatnonzero(self.counts)
-        points = self.space.points.take(rows)
-        if len(rows) > MOST_ROWS or not isinstance(points, Vectors):
-            return None
-        times, form, square = self.counts[rows], self.space.history.kernel, 0
-        signed = self.space.labels[0, rows].astype(np.int64).astype(object) * times
-        for a, line in zip(signed, KernelFunction("linear").between(points, points).astype(np.int64), strict=True):
-            if watch.is_over():
-                return None
-            values = line.astype(object)
-            if form.form == "poly":
-                values = (int(form.gamma) * values + int(form.coef0)) ** form.degree
-            square += a * (signed @ values)
-        return None if square else Cycle(since, until, tuple(rows.tolist()), tuple(times.tolist()))
 
 
 def _is_whole(kernel: KernelFunction, points: Points) -> bool:

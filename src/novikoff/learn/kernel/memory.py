@@ -12,20 +12,25 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from novikoff.data.batches import with_columns
 from novikoff.engine.gram import fill_votes
 from novikoff.engine.rounding import UNIT_ROUNDOFF, down, root_up, up
+from novikoff.engine.rows import Rows
 from novikoff.engine.sums import as_whole_multiples, exact_sum
 from novikoff.learn.class_weights import ExampleWeights
-from novikoff.learn.history import History, Mistakes
 from novikoff.learn.kernel.kernels import (
     Entries,
     Floats,
     KernelFunction,
     Points,
+    as_points,
     check_finite,
 )
-from novikoff.learn.linear.memory import divided
+from novikoff.learn.linear.memory import divided, predicted
+from novikoff.learn.model import Classifier, Decided
+from novikoff.learn.run import History, Mistakes
 from novikoff.options import Readout
+from novikoff.say.words import counted
 
 Numbers = NDArray[np.int64]
 
@@ -327,3 +332,49 @@ def _exact_vote(values: Floats, ballot: ClassBallot) -> float:
         score += sign * multiples[row]
         votes += life if score >= 0 else -life
     return votes
+
+
+@dataclass(frozen=True, eq=False)
+class KernelModel(Classifier):
+    """The support rows with their coefficients, the classes, and how they are read out.
+
+    >>> from novikoff.learn.kernel.space import kernel_perceptron
+    >>> X = [[0, 0], [1, 1], [0, 1], [1, 0]]
+    >>> learned = kernel_perceptron(X, [1, 1, -1, -1], kernel="poly", degree=2, gamma=1, random_state=0)
+    >>> KernelModel(learned.memory, np.array(["even", "odd"])[::-1], run=learned.run).predict(X).tolist()
+    ['even', 'even', 'odd', 'odd']
+    """
+
+    memory: KernelMemory
+
+    def points(self, X: Any) -> Points:
+        """Examples as the kernel takes them."""
+        return as_points(X, self.memory.kernel.form, square=False)
+
+    def deciding_scores(self, X: Any) -> NDArray[np.float64]:
+        """The score of every example as it is learned, or the vote fraction; for more classes a column each."""
+        return decide(self.memory, self.points(X), self.readout)
+
+    def decide_rows(self, rows: Any) -> Decided:
+        if isinstance(rows, Rows) and rows.is_sparse and self.n_columns is not None:
+            rows = with_columns(rows, self.n_columns)  # a column not seen in training counts as 0
+        scores = self.deciding_scores(rows)
+        return Decided(self.classes[predicted(scores)], lambda: scores)
+
+    @property
+    def n_support(self) -> int:
+        """The number of support rows."""
+        return len(self.memory.coefficients)
+
+    @property
+    def in_words(self) -> str:
+        """The kernel and the number of support rows, in words."""
+        return (
+            f"the {self.memory.kernel} with {counted(self.n_support, 'example')} that were mistaken, each with a weight"
+        )
+
+    def coefficients(self) -> NDArray[np.float64]:
+        """The coefficients of the support rows in the read-out, a row per class."""
+        if self.readout == "vote":
+            raise ValueError('a vote has no coefficients of its own; read out the "average" or the "last" ones')
+        return read_out(self.memory, self.readout).T

@@ -24,8 +24,7 @@ from novikoff.features.examples import batches_of, cached, check_there_are_two, 
 from novikoff.features.scaling import table_scale
 from novikoff.learn.epochs import Watcher
 from novikoff.learn.fit import Fitted, fit, held_out_part, settled
-from novikoff.learn.linear.memory import LinearMemory, narrowed, resized, widened, without_first_column
-from novikoff.learn.linear.model import LinearModel
+from novikoff.learn.linear.memory import LinearMemory, LinearModel, narrowed, resized, widened, without_first_column
 from novikoff.learn.linear.space import Linear, learn_online, weighted_examples
 from novikoff.learn.model import Classifier
 from novikoff.learn.run import Stopped
@@ -178,7 +177,7 @@ def model_of(learned: Fitted, parameters: Mapping[str, Any]) -> Classifier:
     """The model that was learned, in any space, with its options."""
     if not hasattr(learned.memory, "kernel"):
         return LinearModel.of(learned, parameters)
-    from novikoff.learn.kernel.model import KernelModel
+    from novikoff.learn.kernel.memory import KernelModel
 
     return KernelModel.of(learned, parameters)
 

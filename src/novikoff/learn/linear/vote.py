@@ -20,7 +20,7 @@ from novikoff.engine.linear import Replay, binary_votes, multiclass_votes
 from novikoff.engine.rounding import UNIT_ROUNDOFF
 from novikoff.engine.rows import Rows, as_rows, longest_square
 from novikoff.engine.scoring import TINY
-from novikoff.learn.history import Mistakes
+from novikoff.learn.run import Mistakes
 
 # How many products of two rows to hold at a time.
 PRODUCTS = 1 << 22

@@ -18,7 +18,6 @@ from typing import Any, Literal
 from novikoff.data.missing import is_missing
 from novikoff.engine.rounding import OUTWARDS, UNIT_ROUNDOFF, WHOLE_UP_TO, up
 from novikoff.features.names import Intercept, RunningScale, as_numbers
-from novikoff.learn.history import History
 from novikoff.learn.model import NamedWeight, heaviest_first
 from novikoff.learn.online.weights import (
     DISTANCES,
@@ -32,6 +31,7 @@ from novikoff.learn.online.weights import (
     dot_of_mean,
     no_weights,
 )
+from novikoff.learn.run import History
 
 OnlineReadout = Literal["auto", "average", "last", "recent"]
 

@@ -11,9 +11,8 @@ from typing import Any, Self
 
 from novikoff.learn.epochs import Watch, Watcher
 from novikoff.learn.fit import fit
-from novikoff.learn.history import GuessedMistakes
 from novikoff.learn.model import LearnedModel, NamedWeight
-from novikoff.learn.run import Run, Stopped
+from novikoff.learn.run import GuessedMistakes, Run, Stopped
 from novikoff.learn.structure.space import (
     AnyStructure,
     FeatureWeights,

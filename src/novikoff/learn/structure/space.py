@@ -26,8 +26,7 @@ from novikoff.engine.rule import is_added
 from novikoff.features.names import PLAIN_NUMBERS, as_numbers
 from novikoff.learn.epochs import Epochs, Learner, Watch
 from novikoff.learn.fit import Space
-from novikoff.learn.history import GuessedMistakes, History
-from novikoff.learn.run import Cycle, Stopped
+from novikoff.learn.run import Cycle, GuessedMistakes, History, Stopped
 from novikoff.options import Options, Readout
 
 if TYPE_CHECKING:
@@ -272,7 +271,8 @@ class StructureLearner(Learner):
     """A learner of inputs with gold structures, which adds their differences to the guesses: the space of any argmax.
 
     Without `chance`, which shuffles, they come in the order given. If mistakes are to be kept (`keep`), `rows` has the
-    inputs, numbered from `before`, and `guesses` the guesses; `mistaken` has the inputs ever mistaken.
+    inputs, numbered from `before`, and `guesses` the guesses; `mistaken` has the inputs ever mistaken, and `made` how
+    often for what since weights were compared.
     """
 
     history: StructureMemory
@@ -284,11 +284,12 @@ class StructureLearner(Learner):
     rows: list[int] = field(default_factory=list)
     guesses: list[Any] = field(default_factory=list)
     mistaken: set[int] = field(default_factory=set)
+    made: dict[int, list[tuple[Any, int]]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.pairs, self.order = self.examples.pairs, list(range(self.examples.n_rows))
         self.epochs = Epochs(len(self.order))
-        self.returning = CountedGuesses(self.history, self.search, self.pairs) if self.chance is None else None
+        self.returning = self if self.chance is None else None
 
     def mistakes(self) -> GuessedMistakes | None:
         return GuessedMistakes(self.rows, self.guesses) if self.keep else None
@@ -334,28 +335,23 @@ class StructureLearner(Learner):
             return False
         self.mistaken.add(row)
         if self.returning is not None:
-            self.returning.count(row, rival.guess)
+            self._count(row, rival.guess)
         if self.keep:
             self.rows.append(self.before + row)
             self.guesses.append(rival.guess)
         return True
 
+    # -- the weights return --------------------------------------------------------------------------------------------
 
-class CountedGuesses:
-    """How often each input was mistaken for each guess."""
-
-    def __init__(self, memory: StructureMemory, search: StructureSearch, pairs: Sequence[tuple[Any, Any]]) -> None:
-        self.memory, self.search, self.pairs = memory, search, pairs
-        self.made: dict[int, list[tuple[Any, int]]] = {}
-
-    def count(self, row: int, guess: Any) -> None:
+    def _count(self, row: int, guess: Any) -> None:
+        """Count how often an input was mistaken for each guess."""
         known = self.made.setdefault(row, [])
         place = next((i for i, (other, _) in enumerate(known) if same(guess, other)), len(known))
         times = known[place][1] if place < len(known) else 0
         known[place : place + 1] = [(guess, times + 1)]
 
     def weights_hash(self) -> int:
-        return hash(frozenset((feature, weight) for feature, weight in self.memory.weights.items() if weight))
+        return hash(frozenset((feature, weight) for feature, weight in self.history.weights.items() if weight))
 
     def count_anew(self) -> None:
         self.made = {}

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novikoff.data.examples import Examples
-from novikoff.learn.kernel.model import KernelModel
-from novikoff.learn.linear.model import LinearModel
+from novikoff.learn.kernel.memory import KernelModel
+from novikoff.learn.linear.memory import LinearModel
 from novikoff.learn.linear.notes import SHOWN_STEPS, WIDEST, WorkedRun
 from novikoff.learn.linear.vote import LinearMistakes
 from novikoff.learn.model import Classifier

@@ -21,8 +21,8 @@ from novikoff.data.visible import visible
 from novikoff.data.whole_file import WholeFile
 from novikoff.engine.rounding import at_least, at_most, decimal_digits
 from novikoff.features.encode import Encoding
-from novikoff.learn.kernel.model import KernelModel
-from novikoff.learn.linear.model import LinearModel
+from novikoff.learn.kernel.memory import KernelModel
+from novikoff.learn.linear.memory import LinearModel
 from novikoff.learn.model import Classifier
 from novikoff.learn.run import Run
 from novikoff.prove.run.follow import FollowedProof
