@@ -169,7 +169,11 @@ def test_a_data_set_of_ray_is_taken_if_it_keeps_its_order(nodes, pattern, monkey
 
         alone = Perceptron(shuffle=False, max_iter=4).fit(read(pattern, label="y"))
         assert model.coef_.tobytes() == alone.coef_.tobytes()
-        rows = dataset.map_batches(model.map_batches(), batch_format="pyarrow").take_all()
+
+        def add(table):
+            return table.append_column("prediction", [model.predict(table)])
+
+        rows = dataset.map_batches(add, batch_format="pyarrow").take_all()
         assert [row["prediction"] for row in rows] == alone.predict(read(pattern, label="y")).tolist()
     finally:
         context.execution_options.preserve_order = False

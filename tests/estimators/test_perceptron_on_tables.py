@@ -237,7 +237,6 @@ def test_rows_that_are_lifted_have_the_columns_of_the_rows_they_were(tmp_path):
     assert model.n_features_in_ == 2
     X = np.array([[1.0, 2.0], [-1.0, 0.0], [0.0, 3.0], [0.0, -0.5]])
     assert (model.decision_function(X) == model.decision_function(read(tmp_path / "ring.svm"))).all()
-    assert model.map_batches()({"a": X[:, 0], "b": X[:, 1]})["prediction"].tolist() == model.predict(X).tolist()
 
 
 def test_batches_of_tables_are_not_learned_as_if_they_were_arrays():

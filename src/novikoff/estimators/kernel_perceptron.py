@@ -2,13 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import column_or_1d, validate_data
 
 from novikoff.data.batches import stacked
 from novikoff.data.frames import read_frame
@@ -23,16 +22,13 @@ from novikoff.estimators.given import (
     targets,
 )
 from novikoff.estimators.shell import ClassifierShell, all_or_nothing, end_run, lead_of
-from novikoff.features.examples import cached
 from novikoff.learn.class_weights import class_weights
 from novikoff.learn.epochs import Watcher, put_off_interrupt
-from novikoff.learn.fit import Fitted
 from novikoff.learn.kernel.kernels import Objects, as_points, check_kernel, is_matrix, make_kernel
 from novikoff.learn.kernel.memory import KernelMemory, KernelModel
 from novikoff.learn.kernel.space import SPACE, check_budget, kernel_perceptron, learn_online
-from novikoff.learn.linear.files import learnable
-from novikoff.learn.linear.memory import predicted
-from novikoff.options import ClassWeight, Lead, MaxIter, Options, Readout, Scale, Tie, check_options, described
+from novikoff.learn.linear.files import learn_from
+from novikoff.options import ClassWeight, Lead, MaxIter, Options, Readout, Scale, Tie, described
 
 if TYPE_CHECKING:
     from novikoff.data.held_out import HeldOut
@@ -130,8 +126,12 @@ class KernelPerceptron(ClassifierShell):
         options, of_space = self._options(), {name: getattr(self, name) for name in SPACE}
         with all_or_nothing(self):
             as_table = is_table(X) and self._takes_columns
-            learn = self._learn_table if as_table else partial(self._learn_rows, kernel_perceptron)
-            learned = learn(X, y, options, watch=watch, **of_space)
+            if as_table:
+                source = read_frame(X, labels=targets(y))
+                how = {"encoding": self._first_encoding(source, options.held_out), "kernel": of_space, "watch": watch}
+                learned = learn_from(source, **how, **vars(replace(options, fit_intercept=False)))
+            else:
+                learned = self._learn_rows(kernel_perceptron, X, y, options, watch=watch, **of_space)
             if not self.record_mistakes:  # they may have been kept for a vote
                 learned = replace(learned, mistakes=None)
             names = None if as_table else self._feature_names()
@@ -157,23 +157,6 @@ class KernelPerceptron(ClassifierShell):
             rows = None if mistakes is None or not self.record_mistakes else mistakes.rows
             self._hold(KernelModel(memory, known, **self._so_far(encoding, mistake_rows=rows)))
         return self
-
-    # -- predicting ---------------------------------------------------------------------------------------------------
-
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """The score of every row; for a vote, the vote fraction. Block by block, in bounded memory.
-
-        Of two classes, the second has the scores of 0 and above. With more, there is one column per class.
-        """
-        check_is_fitted(self)
-        check_options(readout=self.readout)
-        scores: NDArray[np.float64] = self.to_model().deciding_scores(self._examples(X))
-        return scores
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The class of every row."""
-        score = self.decision_function(X)
-        return self.classes_[predicted(score)]
 
     # -- what was learned ---------------------------------------------------------------------------------------------
 
@@ -204,13 +187,6 @@ class KernelPerceptron(ClassifierShell):
 
     # -- the shell's own work -----------------------------------------------------------------------------------------
 
-    def _learn_table(self, X: Any, y: Any, options: Options, **how: Any) -> Fitted:
-        """A run on a table, encoded as its file would be."""
-        source = read_frame(X, labels=targets(y))
-        encoding = self._first_encoding(source, options.held_out)
-        with cached(source, encoding=encoding, check=learnable(False)) as examples:
-            return kernel_perceptron(examples, **how, **vars(options))
-
     @property
     def _takes_columns(self) -> bool:
         """Whether rows have columns, and are not objects or products that only the user's kernel understands."""
@@ -236,16 +212,13 @@ class KernelPerceptron(ClassifierShell):
         check_classification_targets(labels)
         return X, labels
 
-    def _examples(self, X: Any) -> Any:
-        """Examples to predict, as the model takes them."""
+    def _to_decide(self, X: Any) -> list[Any]:
         if self._are_objects(X, first=False):
-            return Objects(list(X))
+            return [Objects(list(X))]
         if not self._takes_columns:
-            return validate_data(self, as_matrix(X), reset=False, **CHECKS)
-        parts = [batch.rows for batch in self._batches(X)]
-        if not parts:
-            raise ValueError("X has no examples to predict")
-        return stacked(parts)
+            return [validate_data(self, as_matrix(X), reset=False, **CHECKS)]
+        parts = list(super()._to_decide(X))
+        return [stacked(parts)] if parts else []
 
     def _scales(self, X: Any, aside: "HeldOut | None" = None) -> "tuple[Encoding | None, str | None]":
         if not isinstance(X, Objects) and self._takes_columns:

@@ -12,7 +12,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from novikoff.data.frames import read_frame
 from novikoff.engine.rows import Rows, as_rows
 from novikoff.engine.threads import on_cores
-from novikoff.estimators.batches import BatchPredictor
 from novikoff.estimators.given import (
     CHECKS,
     NO_LOSS,
@@ -190,35 +189,6 @@ class Perceptron(ClassifierShell):
             self._hold(LinearModel(memory, known, classes_are_fixed=fixed, **self._so_far(encoding, **made)))
         return self
 
-    # -- predicting ---------------------------------------------------------------------------------------------------
-
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """The score of every row times eta0; for a vote, the vote fraction.
-
-        Of two classes, the second has the scores of 0 and above. With more, there is one column per class. Scores are
-        added up in column order, so dense and sparse rows of the same values have the same scores, bit for bit.
-        """
-        model = self._fitted()
-        with on_cores(self.n_jobs):
-            return _joined([model.shown(model.deciding_scores(batch.rows)) for batch in self._batches(X)])
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The class of every row."""
-        model = self._fitted()
-        with on_cores(self.n_jobs):
-            return _joined([model.labels(batch.rows) for batch in self._batches(X)])
-
-    def map_batches(self, column: str = "prediction") -> BatchPredictor:
-        """A function that adds a column of predictions to a batch: `dataset.map_batches(model.map_batches())`.
-
-        It is what Ray Data and other libraries that process tables in batches take, and can be sent to other machines.
-
-        >>> model = Perceptron(random_state=0).fit([[-1.0], [1.0]], ["off", "on"])
-        >>> model.map_batches()({"volts": np.array([5.0, -5.0])})["prediction"].tolist()
-        ['on', 'off']
-        """
-        return BatchPredictor(self._fitted(), column)
-
     # -- what was learned ---------------------------------------------------------------------------------------------
 
     @property
@@ -324,9 +294,3 @@ class Perceptron(ClassifierShell):
                 f"labels such as {one!r} and {other!r} are of different types; use only words or only numbers"
             )
         return np.union1d(before.classes, labels), named is not None
-
-
-def _joined(parts: list[NDArray[Any]]) -> NDArray[Any]:
-    if not parts:
-        raise ValueError("X has no examples to predict")
-    return parts[0] if len(parts) == 1 else np.concatenate(parts)

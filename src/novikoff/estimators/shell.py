@@ -36,9 +36,10 @@ from novikoff.features.examples import batches_of, comes_in_batches, given_to, l
 from novikoff.features.scaling import Scaling, table_scale, why_scale
 from novikoff.learn.epochs import Watcher
 from novikoff.learn.fit import Fitted, held_out_part
+from novikoff.learn.model import Decided
 from novikoff.learn.review import Review, check_held_out, leads, review_of, voided
 from novikoff.learn.run import Run, Stopped
-from novikoff.options import DECLARED, Options, Scale, check_options
+from novikoff.options import DECLARED, Options, Readout, Scale, check_options
 from novikoff.say.runs import why_not_converged
 from novikoff.say.words import looks_continuous, unknown_values
 
@@ -267,6 +268,33 @@ class ClassifierShell(ClassifierMixin, Shell):
     input."""
 
     scale: Scale
+    readout: Readout
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """The score of every row, for a `Perceptron` times eta0; for a vote, the vote fraction.
+
+        Of two classes, the second has the scores of 0 and above. With more, there is one column per class. Scores are
+        added up in column order, so dense and sparse rows of the same values have the same scores, bit for bit.
+        """
+        return self._joined(X, lambda decided: decided.scores)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The class of every row."""
+        return self._joined(X, lambda decided: decided.labels)
+
+    def _joined(self, X: Any, part: Callable[[Decided], NDArray[Any]]) -> NDArray[Any]:
+        check_is_fitted(self)
+        check_options(readout=self.readout)
+        model = self.to_model()
+        with on_cores(getattr(self, "n_jobs", None)):
+            parts = [part(model.decide_rows(rows)) for rows in self._to_decide(X)]
+        if not parts:
+            raise ValueError("X has no examples to predict")
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+    def _to_decide(self, X: Any) -> Iterable[Any]:
+        """The rows to predict, as the model takes them, part by part."""
+        return (batch.rows for batch in self._batches(X))
 
     def score(self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> float:
         """The fraction of the rows that are predicted right; a reader or batches have their own labels."""
@@ -289,8 +317,7 @@ class ClassifierShell(ClassifierMixin, Shell):
         return right / n_rows
 
     def _with_leads(self, X: Any) -> tuple[Any, Any]:
-        own: Any = self
-        return own.predict(X), leads(own.decision_function(X))
+        return self.predict(X), leads(self.decision_function(X))
 
     def rows_as_learned(self, X: Any) -> Any:
         """Rows as the model learns them, encoded and scaled: R, margins and weights refer to these."""

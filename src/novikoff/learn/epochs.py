@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from novikoff.engine.clock import now
 from novikoff.learn.run import Cycle, History, Stopped
@@ -199,7 +199,7 @@ class Learner:
 
     history: History
     epochs: Epochs
-    returning: Any  # a `Returning`, which detects that the weights return; None where it cannot be detected
+    returning: Any = None  # what can tell that the weights return, by the methods below; None if nothing can
     one_by_one: bool = False  # whether every epoch is inspected
 
     def learn(self, watch: Watch) -> Stopped | None:
@@ -225,25 +225,35 @@ class Learner:
         """What the record needs of the examples: errors on them, and what follows for new ones."""
         raise NotImplementedError
 
+    @staticmethod
+    def determined(wrong: Any, mistaken: Any, *, shuffled: bool, mixed: bool) -> dict[str, Any]:
+        """The counts of a run which the examples that were ever `mistaken` determine, given those that it gets wrong.
+
+        Not all orders of many shuffled examples are as likely: they are `mixed`.
+        """
+        return {
+            "errors": int(wrong.sum()),
+            "order": "given" if not shuffled else "mixed" if mixed else "random",
+            "mistaken_rows": int(mistaken.sum()),
+            "errors_elsewhere": int((wrong & ~mistaken).sum()),
+        }
+
     def mistakes(self) -> Any:
         """The mistakes in order, if they were kept."""
         return None
 
-
-class Returning(Protocol):
-    """Detects a return of the weights, and counts mistakes: for spaces whose epochs all have the same order."""
+    # Where all epochs have the same order, the weights can return; then the mistakes since are added up.
 
     def weights_hash(self) -> int:
         """A hash of the weights."""
-        ...
+        raise NotImplementedError
 
     def count_anew(self) -> None:
         """Restart the count of mistakes."""
-        ...
 
     def cancelled(self, since: int, until: int, watch: Watch) -> Cycle | None:
         """The mistakes counted between these epochs, if they add up to exactly 0; None also if time runs out."""
-        ...
+        raise NotImplementedError
 
 
 @dataclass
@@ -261,7 +271,7 @@ class Lookout:
     the mistakes in between have been added up without rounding.
     """
 
-    space: Returning | None
+    space: Any
     n_rows: int
     next: int = 1
     kept: int | None = None

@@ -21,6 +21,25 @@ if TYPE_CHECKING:
     from novikoff.data.held_out import HeldOut
 
 
+class Parted:
+    """Examples in memory that can be parted, given how to take `some` of them; an error calls each a `row`."""
+
+    row: ClassVar[str] = "row"
+
+    @property
+    def n_rows(self) -> int:
+        raise NotImplementedError
+
+    def some(self, which: "NDArray[Any]") -> Any:
+        """Some of the examples, by their numbers."""
+        raise NotImplementedError
+
+    def parted(self, part: "HeldOut") -> tuple[Any, Any]:
+        """The examples to learn, and those held out."""
+        kept, held = map(self.some, part.parted(self.n_rows, self.row))
+        return kept, held
+
+
 class Space:
     """The space in which examples are added: coordinates, a kernel's space, label sequences, any structure, shards.
 

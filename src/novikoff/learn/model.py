@@ -56,15 +56,20 @@ class LearnedModel:
 
 @dataclass(frozen=True, eq=False)
 class Decided:
-    """Labels, and, by column, how many values were not seen in training, or were missing.
+    """The decisions about some rows, and, by column, how many values were not seen in training, or were missing.
 
-    Scores take longer than labels, and are computed by `score` on first use.
+    Labels are decided, and scores computed, on first use: scores take longer.
     """
 
-    labels: "NDArray[Any]"
+    label: "Callable[[], NDArray[Any]]"
     score: "Callable[[], NDArray[np.float64]]"
     unseen: Mapping[str, int] = field(default_factory=dict)
     missing: Mapping[str, int] = field(default_factory=dict)
+
+    @cached_property
+    def labels(self) -> "NDArray[Any]":
+        """The label of every example."""
+        return self.label()
 
     @cached_property
     def scores(self) -> "NDArray[np.float64]":

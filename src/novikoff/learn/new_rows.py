@@ -6,7 +6,6 @@ and no statement can detect it. What the run itself chose by its rows is account
 the doubt, which is 1 - confidence. docs/how-to/new_rows.md has the derivations.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -129,24 +128,18 @@ def generalisation(run: "Run", confidence: float = 0.95, *, random_order: bool |
     doubt = 1.0 - confidence
     facts = Facts(run, run.order in ("mixed", "random") if random_order is None else random_order)
     makers = [facts.held_out, facts.folds, facts.progressive, facts.first_vote, facts.left_out, facts.compressed]
-    statements = [found for make in makers if (found := make(doubt)) is not None]
+    statements = tuple(found for make in makers if (found := make(doubt)) is not None)
+    # From held-out rows, if there are any; else the best of those from the training rows, each with its part of the
+    # doubt, because the same rows choose the best.
+    delivered = facts.held_out(doubt)
+    if delivered is None:
+        competing = [facts.compressed]
+        competing += [facts.first_vote] if run.readout == "vote" and run.epochs == 1 else []
+        found = [statement for make in competing if (statement := make(doubt / len(competing))) is not None]
+        best = min(found, key=lambda statement: statement.at_most, default=None)
+        delivered = None if best is None else replace(best, confidence=confidence)
     training = None if run.errors is None or not run.n_rows else run.errors / run.n_rows
-    return Generalisation(
-        tuple(statements), _delivered(facts, doubt), facts.why_not(), run.row, training, len(run.fold_rows)
-    )
-
-
-def _delivered(facts: "Facts", doubt: float) -> Statement | None:
-    """The bound to print: from held-out rows, if there are any; else the best of those from the training rows, each
-    with its part of the doubt, because the same rows choose the best."""
-    if (held_out := facts.held_out(doubt)) is not None:
-        return held_out
-    competing: list[Callable[[float], Statement | None]] = [facts.compressed]
-    competing += [facts.first_vote] if facts.run.readout == "vote" and facts.run.epochs == 1 else []
-    found = [statement for make in competing if (statement := make(doubt / len(competing))) is not None]
-    if not found:
-        return None
-    return replace(min(found, key=lambda statement: statement.at_most), confidence=1.0 - doubt)
+    return Generalisation(statements, delivered, facts.why_not(), run.row, training, len(run.fold_rows))
 
 
 @dataclass(frozen=True)
@@ -175,8 +168,7 @@ class Facts:
 
     @property
     def _ways(self) -> int:
-        """How many ways to learn they chose from, in effect: E epochs get 1/(E (E + 1)) of the doubt, which adds up to
-        all of it over every E."""
+        """How many ways to learn they chose from, in effect: E epochs get 1/(E (E + 1)) of the doubt."""
         errors = self.run.validation_errors
         epochs = errors.index(min(errors)) + 1 if errors else 0
         return self._leads * max(1, epochs * (epochs + 1))

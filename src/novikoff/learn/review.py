@@ -134,12 +134,15 @@ class Review:
     @property
     def n_accepted(self) -> int:
         """How many held-out rows are accepted."""
-        return 0 if self.threshold is None else self.accepted[self.thresholds.index(self.threshold)]
+        return self._at_threshold(self.accepted)
 
     @property
     def n_wrong(self) -> int:
         """How many of these are wrong."""
-        return 0 if self.threshold is None else self.wrong[self.thresholds.index(self.threshold)]
+        return self._at_threshold(self.wrong)
+
+    def _at_threshold(self, counts: tuple[int, ...]) -> int:
+        return 0 if self.threshold is None else counts[self.thresholds.index(self.threshold)]
 
     def __str__(self) -> str:
         return say.promise(self)
@@ -200,15 +203,11 @@ def review_classifier(
     import numpy as np
 
     seen = [model.decide(batch).leads for batch in training]
-    scores, wrong = [], []
-    for batch in held_out:
-        decided = model.decide(batch)
-        scores.append(decided.leads)
-        wrong.append(decided.labels != batch.labels)
-    if not scores:
+    found = [(decided.leads, decided.labels != batch.labels) for batch in held_out for decided in [model.decide(batch)]]
+    if not found:
         raise ValueError("there are no held-out rows")
-    parts = np.concatenate(seen), np.concatenate(scores), np.concatenate(wrong)
-    return Review.of(*parts, error=error, confidence=confidence)
+    scores, wrong = map(np.concatenate, zip(*found, strict=True))
+    return Review.of(np.concatenate(seen), scores, wrong, error=error, confidence=confidence)
 
 
 def review_tagger(

@@ -28,7 +28,6 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from novikoff.data.held_out import HeldOut
 from novikoff.data.order import POOL, random_order
 from novikoff.engine.chain import Demand, Drift, sequence_epoch
 from novikoff.engine.emissions import FIRST_POOL, MOST_LABELS, MOST_PLACES, Emissions, twice_as_long
@@ -36,7 +35,7 @@ from novikoff.engine.threads import over_rows
 from novikoff.engine.viterbi import Links, Scratch, Weights, best_paths, label_sequences, searched
 from novikoff.features.tokens import Tokens
 from novikoff.learn.epochs import MOST_COUNTED, RECORDED_EPOCHS, Epochs, Learner, Watch, Watcher
-from novikoff.learn.fit import Fitted, Space, fit
+from novikoff.learn.fit import Fitted, Parted, Space, fit
 from novikoff.learn.run import Cycle, GuessedMistakes, History, Run, Stopped
 from novikoff.options import Options
 
@@ -178,7 +177,7 @@ class SequenceRun(Run):
 
 
 @dataclass(frozen=True, eq=False)
-class LabelledSequences:
+class LabelledSequences(Parted):
     """Sequences of tokens, and the label number of every token; -1 for a label that has none."""
 
     tokens: Tokens
@@ -190,10 +189,7 @@ class LabelledSequences:
     def n_rows(self) -> int:
         return self.tokens.n_sequences
 
-    def parted(self, part: HeldOut) -> "tuple[LabelledSequences, LabelledSequences]":
-        """The sequences to learn, and those held out."""
-        kept, held = (self.some(which) for which in part.parted(self.n_rows, "sequence"))
-        return kept, held
+    row = "sequence"
 
     def some(self, which: NDArray[np.int64]) -> "LabelledSequences":
         """Select sequences by number."""
@@ -290,22 +286,16 @@ class ChainLearner(Learner):
     def counts(self, readout: Any, stopped: Stopped) -> dict[str, Any]:
         """With a cost, not every mistake is a wrong prediction, so less is known of new sequences."""
         tokens = self._wrong_tokens(self.examples, readout)
-        wrong = _wrong_sequences(self.tokens, tokens)
-        found: dict[str, Any] = {
-            "errors": int(wrong.sum()),
+        wrong, mistaken = _wrong_sequences(self.tokens, tokens), np.zeros(self.examples.n_rows, dtype=np.bool_)
+        mistaken[self.which] = True
+        known = self.determined(wrong, mistaken, shuffled=self.generator is not None, mixed=len(wrong) > POOL)
+        return {
+            **({"errors": known["errors"]} if self.cost else known),
             "encoded": self.examples.is_encoded,
             "n_tokens": len(self.labels),
             "wrong_tokens": int(np.count_nonzero(tokens)),
             "wrong_tokens_per_epoch": tuple(self.wrong_by_epoch),
             "seconds_per_epoch": tuple(self.seconds),
-        }
-        if self.cost:
-            return found
-        mistaken = np.unique(self.mistakes().rows)
-        return found | {
-            "order": "given" if self.generator is None else "mixed" if len(wrong) > POOL else "random",
-            "mistaken_rows": len(mistaken),
-            "errors_elsewhere": int(wrong.sum() - wrong[mistaken].sum()),
         }
 
     def learn(self, watch: Watch) -> Stopped | None:
@@ -350,14 +340,11 @@ class ChainLearner(Learner):
                 return stopped
         return None
 
-    # -- the weights return: nothing is counted before they do, and then the period is learned again -------------------
+    # -- the weights return: then the period is learned again ----------------------------------------------------------
 
     def weights_hash(self) -> int:
         weights = self.history.weights
         return hash(tuple(part.tobytes() for part in (*weights.emissions.entries(), weights.links.table)))
-
-    def count_anew(self) -> None:
-        """Do nothing."""
 
     def again(self) -> "ChainLearner":
         """A learner of the same sequences, on a copy of the memory, that keeps its guesses."""

@@ -52,11 +52,7 @@ class Vectors:
         """The same rows, dense or sparse like the other ones."""
         if not isinstance(other, Vectors) or self.rows.is_sparse == other.rows.is_sparse:
             return self
-        if self.rows.is_sparse:
-            return Vectors(as_rows(self.rows.as_array()), self.squares)
-        from scipy.sparse import csr_array
-
-        return Vectors(as_rows(csr_array(self.rows.matrix)), self.squares)
+        return Vectors(self.rows.as_sparse() if other.rows.is_sparse else as_rows(self.rows.as_array()), self.squares)
 
     def shown(self) -> Any:
         """The rows as passed to a user's function; sparse ones with 32-bit indices, as scikit-learn expects."""

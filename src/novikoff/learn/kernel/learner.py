@@ -7,12 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novikoff.data.examples import class_places
-from novikoff.data.held_out import HeldOut
 from novikoff.data.order import POOL, random_order
 from novikoff.engine.gram import DOUBT, FULL, RULED_OUT, Pass, visit_block
 from novikoff.engine.sums import exact_sum
 from novikoff.learn.class_weights import multiplied_squares, weights_of_rows
 from novikoff.learn.epochs import Epochs, Learner, Watch
+from novikoff.learn.fit import Parted
 from novikoff.learn.kernel.kernels import (
     Entries,
     Floats,
@@ -37,7 +37,7 @@ MOST_ROWS = 2000
 
 
 @dataclass(frozen=True, eq=False)
-class PointExamples:
+class PointExamples(Parted):
     """Examples as a kernel takes them, with inner labels; where they come from is as in `Examples`."""
 
     points: Points
@@ -62,12 +62,8 @@ class PointExamples:
         counts: list[int] = np.bincount(self.places, minlength=len(self.classes)).tolist()
         return counts
 
-    def parted(self, part: HeldOut) -> "tuple[PointExamples, PointExamples]":
-        """The examples to learn, and those held out."""
-        kept, held = (
-            replace(self, points=self.points.take(rows), labels=self.labels[rows]) for rows in part.parted(self.n_rows)
-        )
-        return kept, held
+    def some(self, which: NDArray[Any]) -> "PointExamples":
+        return replace(self, points=self.points.take(which), labels=self.labels[which])
 
 
 @dataclass

@@ -347,19 +347,11 @@ class KernelModel(Classifier):
 
     memory: KernelMemory
 
-    def points(self, X: Any) -> Points:
-        """Examples as the kernel takes them."""
-        return as_points(X, self.memory.kernel.form, square=False)
-
-    def deciding_scores(self, X: Any) -> NDArray[np.float64]:
-        """The score of every example as it is learned, or the vote fraction; for more classes a column each."""
-        return decide(self.memory, self.points(X), self.readout)
-
     def decide_rows(self, rows: Any) -> Decided:
         if isinstance(rows, Rows) and rows.is_sparse and self.n_columns is not None:
             rows = with_columns(rows, self.n_columns)  # a column not seen in training counts as 0
-        scores = self.deciding_scores(rows)
-        return Decided(self.classes[predicted(scores)], lambda: scores)
+        scores = decide(self.memory, as_points(rows, self.memory.kernel.form, square=False), self.readout)
+        return Decided(lambda: self.classes[predicted(scores)], lambda: scores)
 
     @property
     def n_support(self) -> int:

@@ -110,13 +110,8 @@ class LinearLearner(Learner):
     def counts(self, readout: Readout, stopped: Stopped) -> dict[str, Any]:
         wrong = self.wrong(self.examples, readout)
         mixed = self.examples.n_blocks > 1 or self.examples.n_rows > POOL
-        return {
-            "errors": int(wrong.sum()),
-            "order": "given" if self.generator is None else "mixed" if mixed else "random",
-            "mistaken_rows": int(self.mistaken.sum()),
-            "errors_elsewhere": int((wrong & ~self.mistaken).sum()),
-            "encoded": self.examples.is_encoded,
-        }
+        known = self.determined(wrong, self.mistaken, shuffled=self.generator is not None, mixed=mixed)
+        return known | {"encoded": self.examples.is_encoded}
 
     def settle(self) -> None:
         """Subtract the examples that were visited after the first epoch without a mistake."""

@@ -92,9 +92,9 @@ class LinearMemory(History):
             return as_rows(rows.matrix[:, self.columns])
         return narrow(rows, self.columns)
 
-    def make_room(self, columns: Table) -> None:
-        """Add columns, if not all of them have weights."""
-        if self.columns is None or (len(columns) == len(self.columns) and np.array_equal(columns, self.columns)):
+    def make_room(self, parts: Iterable[Rows]) -> None:
+        """Give weights to all columns of rows, where some have none."""
+        if self.columns is None or np.array_equal(columns := used_columns(parts), self.columns):
             return
         table = np.union1d(self.columns, columns)
         places = np.append(np.searchsorted(table, self.columns), len(table))
@@ -350,22 +350,13 @@ class LinearModel(Classifier):
         check_options(readout=self.readout, tie=self.tie, eta0=self.eta0)
 
     def decide_rows(self, rows: Rows) -> Decided:
-        rows = self._fitting(rows)
-        return Decided(self.labels(rows), lambda: self.shown(self.deciding_scores(rows)))
+        rows, decides = self._fitting(rows), self._decider
 
-    def deciding_scores(self, rows: Rows) -> NDArray[np.float64]:
-        """The scores that decide, before division or multiplication."""
-        return self._decider.score(rows)
+        def labels() -> NDArray[Any]:
+            of_one = len(self.classes) == 1
+            return np.repeat(self.classes, rows.n_rows) if of_one else self.classes[decides.classes(rows)]
 
-    def labels(self, rows: Rows) -> NDArray[Any]:
-        """The class of every example, in less time than its scores take."""
-        if len(self.classes) == 1:
-            return np.repeat(self.classes, rows.n_rows)
-        return self.classes[self._decider.classes(rows)]
-
-    def shown(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Deciding scores as they are shown."""
-        return self._decider.shown(scores, self.eta0)
+        return Decided(labels, lambda: decides.shown(decides.score(rows), self.eta0))
 
     def weights_by_name(self, most: int | None = None) -> list[NamedWeight]:
         """The weights of the read-out that are not 0, the largest absolute value first; at most so many of them."""

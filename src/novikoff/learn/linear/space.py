@@ -1,10 +1,9 @@
 """The perceptron of the notes: on a mistake, add the example. Nothing here needs scikit-learn.
 
-`perceptron` is the batch algorithm, `learn_online` one pass in the order given. Both keep a `LinearMemory`: the
-weights, which are the sum of the mistakes, and the little else that read-outs and proofs need. Examples come as
-arrays, or as `Examples`, in blocks that need not be in memory all at once.
+`perceptron` is the batch algorithm, `learn_online` one pass in the order given. Examples come as arrays, or as
+`Examples`, in blocks that need not be in memory all at once.
 
-Binary labels are -1 and +1. With more than two classes labels are 0, 1, ..., and Kesler's construction applies: add the
+With more than two classes Kesler's construction applies: add the
 example to the weights of its class, subtract it from those of the best other class. Each such step is a binary mistake
 on a vector of length sqrt(2) ||x||, hence the bound 2 (R/gamma)^2, with gamma the smallest lead of the right class
 over another under weights with ||W|| = 1 (Frobenius).
@@ -21,13 +20,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from novikoff.data.examples import Examples
-from novikoff.data.narrow import used_columns
 from novikoff.engine.rows import Rows, as_rows, longest_square
-from novikoff.learn.class_weights import (
-    ExampleWeights,
-    class_weights,
-    sample_weights,
-)
+from novikoff.learn.class_weights import ExampleWeights, class_weights, sample_weights
 from novikoff.learn.epochs import Watch, Watcher, put_off_interrupt
 from novikoff.learn.fit import Fitted, Space, fit
 from novikoff.learn.linear.learner import LinearLearner
@@ -58,7 +52,7 @@ class Linear(Space):
         else:
             memory = start.copy()
             _check_goes_on(memory, examples.n_columns, vote, self.weights)
-            _make_room(memory, examples)
+            memory.make_room(_rows_of(examples))
         generator = np.random.default_rng(options.random_state) if options.shuffle else None
         keep = options.record_mistakes
         return LinearLearner(examples, memory, options.tie, generator, options.epochs, keep, float(options.lead))
@@ -122,12 +116,6 @@ def _rows_of(examples: Examples) -> Iterator[Rows]:
     return (block.rows for block in examples.blocks())
 
 
-def _make_room(memory: LinearMemory, examples: Examples) -> None:
-    """Give weights to all columns of the examples, where some have none."""
-    if memory.columns is not None:
-        memory.make_room(used_columns(_rows_of(examples)))
-
-
 def learn_online(
     memory: LinearMemory,
     X: Any,
@@ -144,7 +132,7 @@ def learn_online(
     _check_goes_on(memory, examples.n_columns)
     space = LinearLearner(examples, memory, tie, None, 1, keep=record_mistakes, lead=lead)
     space.measure(examples.block(0))
-    _make_room(memory, examples)
+    memory.make_room(_rows_of(examples))
     if memory.n_classes < 2:
         memory.examples += examples.n_rows  # one label so far, so no mistake is possible
     else:

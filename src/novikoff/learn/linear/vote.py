@@ -70,13 +70,7 @@ class Ballot:
 
 
 def votes(
-    ballot: Ballot,
-    X: Any,
-    *,
-    examples: int,
-    n_classes: int,
-    constant: float,
-    lead: float = 0.0,
+    ballot: Ballot, X: Any, *, examples: int, n_classes: int, constant: float, lead: float = 0.0
 ) -> NDArray[np.float64]:
     """The fraction of the votes, out of `examples`: from -1 to 1 for two classes, rows x classes for more.
 
@@ -88,13 +82,17 @@ def votes(
         # Columns that no mistake has contribute nothing.
         columns = used_columns([ballot.support])
         ballot, rows = replace(ballot, support=narrow(ballot.support, columns)), narrow(rows, columns)
-    doubts = _doubts(ballot, rows, constant, lead)
-    replay = _replay(ballot, examples, n_classes, doubts)
+    mistakes = ballot.mistakes
+    amounts = np.where(mistakes.right == 1, mistakes.amounts, -mistakes.amounts) if n_classes == 2 else mistakes.amounts
+    lives = np.diff(mistakes.times, prepend=0, append=examples).astype(np.float64)
+    own = ballot.support.in_float64, mistakes.rows.astype(np.uint64), mistakes.right, mistakes.wrong
+    replay = Replay(*own, amounts, lives, _doubts(ballot, rows, constant, lead))
     binary = n_classes == 2
     counts = np.zeros(rows.n_rows if binary else (rows.n_rows, n_classes))
     block = max(1, PRODUCTS // max(1, ballot.support.n_rows))
     for start in range(0, rows.n_rows, block):
-        part = _of_the_kind(ballot.support, rows, start, min(start + block, rows.n_rows))
+        part = rows.part(start, min(start + block, rows.n_rows))
+        part = part.as_sparse() if ballot.support.is_sparse else as_rows(part.as_array()) if part.is_sparse else part
         products = _products(ballot.support, part) + constant
         count = counts[start : start + part.n_rows]
         if binary:
@@ -103,21 +101,6 @@ def votes(
             shape = (rows.n_columns + 1, n_classes) if part.is_sparse else (n_classes, rows.n_columns + 1)
             multiclass_votes(replay, products, part.in_float64, constant, np.zeros(shape), count)
     return counts / examples
-
-
-def _replay(
-    ballot: Ballot,
-    examples: int,
-    n_classes: int,
-    doubts: NDArray[np.float64],
-) -> Replay:
-    mistakes = ballot.mistakes
-    amounts = mistakes.amounts
-    if n_classes == 2:
-        amounts = np.where(mistakes.right == 1, amounts, -amounts)
-    lives = np.diff(mistakes.times, prepend=0, append=examples).astype(np.float64)
-    which = mistakes.rows.astype(np.uint64)
-    return Replay(ballot.support.in_float64, which, mistakes.right, mistakes.wrong, amounts, lives, doubts)
 
 
 def _doubts(ballot: Ballot, rows: Rows, constant: float, lead: float) -> NDArray[np.float64]:
@@ -143,15 +126,3 @@ def _products(support: Rows, part: Rows) -> NDArray[np.float64]:
         return support.as_array() @ part.as_array().T
     left, right = support.as_scipy(), part.as_scipy()
     return np.asarray((left.astype(np.float64) @ right.astype(np.float64).T).toarray())
-
-
-def _of_the_kind(support: Rows, rows: Rows, start: int, stop: int) -> Rows:
-    """Some rows, sparse if the support is, dense if it is dense."""
-    part = rows.part(start, stop)
-    if part.is_sparse == support.is_sparse:
-        return part
-    if part.is_sparse:
-        return as_rows(part.as_array())
-    from scipy.sparse import csr_array
-
-    return as_rows(csr_array(part.matrix))

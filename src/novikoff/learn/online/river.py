@@ -35,31 +35,21 @@ class RiverPerceptron(base.Classifier):
     OnlinePerceptron(): 2 mistakes on 4 examples
     """
 
+    # fmt: off
     def __init__(
-        self,
-        readout: OnlineReadout = "auto",
-        fit_intercept: bool = True,
-        tie: Tie = "mistake",
-        classes: Sequence[Hashable] | None = None,
-        scale: bool = False,
-        half_life: float = 1000,
-        lead: float = 0.0,
+        self, readout: OnlineReadout = "auto", fit_intercept: bool = True, tie: Tie = "mistake",
+        classes: Sequence[Hashable] | None = None, scale: bool = False, half_life: float = 1000, lead: float = 0.0,
     ) -> None:
-        self.readout = readout
-        self.fit_intercept = fit_intercept
-        self.tie = tie
-        self.classes = classes
-        self.scale = scale
-        self.half_life = half_life
-        self.lead = lead
+        vars(self).update({name: value for name, value in locals().items() if name != "self"})
         self.online = OnlinePerceptron(**self._get_params())
+    # fmt: on
 
     @classmethod
     def going_on_from(cls, online: OnlinePerceptron) -> "RiverPerceptron":
         """A classifier with the parameters of a learner, and a copy of what it has learned."""
+        names = ("readout", "fit_intercept", "tie", "scale", "half_life", "lead")
         classes = online.classes if online.classes_are_fixed else None
-        parameters = (online.scale, online.half_life, online.lead)
-        model = cls(online.readout, online.fit_intercept, online.tie, classes, *parameters)
+        model = cls(classes=classes, **{name: getattr(online, name) for name in names})
         model.online = copy.deepcopy(online)
         return model
 

@@ -25,12 +25,12 @@ from novikoff.engine.rounding import UNIT_ROUNDOFF, root_up, up
 from novikoff.engine.rule import is_added
 from novikoff.features.names import PLAIN_NUMBERS, as_numbers
 from novikoff.learn.epochs import Epochs, Learner, Watch
-from novikoff.learn.fit import Space
+from novikoff.learn.fit import Parted, Space
 from novikoff.learn.run import Cycle, GuessedMistakes, History, Stopped
 from novikoff.options import Options, Readout
 
 if TYPE_CHECKING:
-    from novikoff.data.held_out import HeldOut
+    pass
 
 
 class FeatureWeights(dict[Any, float]):
@@ -231,7 +231,7 @@ def _checked(loss: float, row: int) -> float:
 
 
 @dataclass(frozen=True)
-class Pairs:
+class Pairs(Parted):
     """Inputs with their gold structures, and the numbers under which errors name them."""
 
     pairs: Sequence[tuple[Any, Any]]
@@ -245,13 +245,8 @@ class Pairs:
     def n_rows(self) -> int:
         return len(self.pairs)
 
-    def parted(self, part: "HeldOut") -> "tuple[Pairs, Pairs]":
-        """The pairs to learn, and those held out."""
-        kept, held = (
-            Pairs([self.pairs[row] for row in rows], [self.numbers[row] for row in rows])
-            for rows in part.parted(self.n_rows)
-        )
-        return kept, held
+    def some(self, which: Any) -> "Pairs":
+        return Pairs([self.pairs[row] for row in which], [self.numbers[row] for row in which])
 
 
 @dataclass(frozen=True)
