@@ -1,4 +1,4 @@
-"""Which weights should predict on a stream: the last, their average, a recent average, or whichever does better?
+"""Which weights should predict on a stream: the last, their average, or whichever does better?
 
     python benchmarks/streams.py [--data DIR] [--smoke]
 
@@ -21,7 +21,7 @@ from timing import figure
 
 from novikoff import OnlinePerceptron, predict_reveal_learn
 
-READOUTS = ("last", "average", "recent", "auto")
+READOUTS = ("last", "average", "auto")
 ROWS = 100_000
 
 

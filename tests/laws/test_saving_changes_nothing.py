@@ -118,7 +118,7 @@ def test_a_kernel_matrix_needs_no_rows(seed, readout, path):
 @given(
     seed=SEEDS,
     n_first=st.integers(0, 3),
-    readout=st.sampled_from(["average", "last", "recent", "auto"]),
+    readout=st.sampled_from(["average", "last", "auto"]),
     n=st.integers(3, 20),
 )
 def test_an_online_perceptron_goes_on_as_if_nothing_had_happened(seed, n_first, readout, n, path):

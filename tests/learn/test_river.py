@@ -40,7 +40,7 @@ def test_it_is_a_classifier_of_rivers_for_many_labels():
     assert isinstance(model, base.Classifier)
     assert model._multiclass
     chosen = {"readout": "last", "fit_intercept": False, "tie": "predict", "classes": ("a", "b"), "scale": False}
-    chosen |= {"half_life": 1000, "lead": 0.0}
+    chosen |= {"lead": 0.0}
     assert model._get_params() == chosen
     assert model.learn_one({"x": 1.0}, "a") is None
     with pytest.raises(NotImplementedError, match="not how likely a label is"):

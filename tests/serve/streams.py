@@ -14,19 +14,18 @@ EXAMPLES = st.builds(Example, FEATURES, LABELS)
 STREAMS = st.lists(EXAMPLES, max_size=30)
 SETTINGS = st.builds(
     Settings,
-    readout=st.sampled_from(["last", "average", "recent", "auto"]),
+    readout=st.sampled_from(["last", "average", "auto"]),
     tie=st.sampled_from(["mistake", "predict"]),
     fit_intercept=st.booleans(),
     classes=st.sampled_from([None, ["u", "v", "w"]]),
     scale=st.booleans(),
-    half_life=st.sampled_from([1.0, 3.5, 1000.0]),
     lead=st.sampled_from([0.0, 0.5]),
 )
 
 
 def learner_after(settings, examples):
     """What an online perceptron makes of the examples, without any log."""
-    named = ("readout", "tie", "fit_intercept", "classes", "scale", "half_life", "lead")
+    named = ("readout", "tie", "fit_intercept", "classes", "scale", "lead")
     learner = OnlinePerceptron(**{name: getattr(settings, name) for name in named})
     for example in examples:
         learner.learn_one(example.x, example.y)

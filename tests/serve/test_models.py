@@ -93,13 +93,13 @@ def a_file(path, change=lambda header: None, **parameters):
 
 
 def later(header):
-    header["origin"] = 10**6
+    header["waited"] = 10**6
 
 
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (later, "counted from an example that is in the future"),
+        (later, "labels came later than there were mistakes"),
         (lambda header: header.update(classes=["up", {"scalar": ["bytes_", 4 * 10**9]}]), "cannot be made of"),
         (lambda header: header["parameters"].update({f"p{i}": LONG for i in range(9)}), "require arrays"),
         (lambda header: header.update(examples=int("9" * 5000)), "5,000 digits"),
@@ -107,7 +107,7 @@ def later(header):
         (lambda header: header.update(classes=[{"tuple": ["up"]}, "down"]), "labels that a service cannot store"),
         (lambda header: header.update(classes=[1.5, {"float": "inf"}]), "an infinite label"),
         (lambda header: header.update(classes=[1.5, {"float": "nan"}]), "stands for none at all"),
-        (lambda header: header["parameters"].update(half_life=2.0**52 + 1), "parameters .* cannot store"),
+        (lambda header: header["parameters"].update(lead=2.0**52), "lead"),
         (lambda header: header.update(longest=1e300), "too long"),
         (lambda header: header.update(mistakes=1, longest=1e-9), "larger than the sum of all mistakes"),
     ],
@@ -115,7 +115,7 @@ def later(header):
 def test_a_file_that_asks_for_too_much_is_refused(folder, tmp_path, change, words):
     async def test():
         with monkeypatched_digits():
-            content = a_file(tmp_path / "m", change, readout="recent")
+            content = a_file(tmp_path / "m", change)
             async with serving(folder) as service:
                 await refused(422, Caller(service).create(file=content), words)
                 await Caller(service, "other").create()
@@ -164,20 +164,20 @@ def test_a_model_that_cannot_be_replayed_is_set_aside_and_the_others_are_served(
     """As one whose file was taken before files were looked at so closely."""
 
     async def test():
-        content = a_file(tmp_path / "m", readout="recent")
+        content = a_file(tmp_path / "m")
         async with serving(where) as service:
             await Caller(service).create(file=content)
             await Caller(service).learn(UP)
             await Caller(service, "other").create()
             (number,) = (held.number for name, held in service.models.loaded.items() if name == "m")
-        hostile = a_file(tmp_path / "m", later, readout="recent")
+        hostile = a_file(tmp_path / "m", later)
         good, bad = (base64.b64encode(each) for each in (content, hostile))
         tamper(where, ("log", "body", f"model = {number} AND first = 0"), lambda body: body.replace(good, bad))
         for _ in range(2):  # a restart makes no difference
             async with serving(where) as service:
                 caller, other = Caller(service), Caller(service, "other")
                 for answer in (caller.learn(UP), caller.create(), caller.record()):
-                    await refused(500, answer, "'m' cannot be replayed.*set aside.*in the future")
+                    await refused(500, answer, "'m' cannot be replayed.*set aside.*labels came later")
                 await other.learn(UP)
                 assert service.store.names() == ["m", "other"]
                 assert "novikoff_models_set_aside 1" in metrics(service, 2)

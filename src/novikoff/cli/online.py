@@ -50,12 +50,11 @@ Example = dict[str, Any]
 @options.number("--save-every", options.AT_LEAST_ONE, "N", "Save after every N lines.", 1000)
 @click.option(
     "--readout",
-    type=click.Choice(["auto", "average", "last", "recent"]),
+    type=click.Choice(["auto", "average", "last"]),
     default="auto",
     show_default=True,
     help="The weights that predict.",
 )
-@options.number("--half-life", options.AT_LEAST_ONE, "N", "The half-life of weights in lines (readout recent).", 1000)
 @options.learning("tie", "lead", "fit_intercept", lead=options.TOLD_LEAD)
 @click.option("--scale", is_flag=True, help="Standardise numbers by the means and standard deviations seen so far.")
 @options.answering

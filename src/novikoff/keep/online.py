@@ -15,11 +15,11 @@ from novikoff.keep.parameters import decode_parameters, encode_parameters
 from novikoff.keep.values import decode, encode, encode_names
 from novikoff.learn.online.memory import OnlineState
 from novikoff.learn.online.perceptron import OnlinePerceptron
-from novikoff.learn.online.weights import OLD, NamedWeights
+from novikoff.learn.online.weights import NamedWeights
 from novikoff.options import MOST_LEAD
 
 CODEC = Codec()
-PARAMETERS = ("readout", "fit_intercept", "tie", "half_life", "lead")
+PARAMETERS = ("readout", "fit_intercept", "tie", "lead")
 BY_HAND = (*EVIDENCE, "parameters", "run", "classes", "labels", "weights", "scales")
 SCALES = {"values": np.int64, "mean": np.float64, "squares": np.float64}
 
@@ -60,24 +60,20 @@ def from_parts(parts: FileParts, functions: Mapping[str, Callable[..., Any]]) ->
     ensure(parameters["lead"] > 0 or not state.narrow, "there are narrow examples without a lead")
     ensure(parameters["lead"] <= MOST_LEAD, "the lead is too large")
     ensure(max(state.trials) <= 512.0, "the trials of the read-outs are not two numbers from 0 to 512")
-    _check(state, bool(parameters["fit_intercept"]), parameters["readout"] == "recent")
+    _check(state, bool(parameters["fit_intercept"]))
     return OnlinePerceptron.from_state(state, **parameters)
 
 
-def _check(state: OnlineState, fit_intercept: bool, fades: bool) -> None:
-    """Check that the sums are possible for this number and length of mistakes, and that the origin of ages is valid.
-
-    Then all further learning stays finite, and ends: with an origin after the last example it would not.
-    """
+def _check(state: OnlineState, fit_intercept: bool) -> None:
+    """Check that the sums are possible for this number and length of mistakes, so that further ones stay finite."""
     updates, longest = state.mistakes + state.narrow, state.longest
     ensure(updates <= state.examples, "there are more mistakes than examples")
     ensure(len(state.labels) >= 2 or not (updates or state.classes_are_fixed), "one label alone makes no mistakes")
-    ensure(state.origin <= (state.examples if fades else 0), "ages are counted from an example that is in the future")
     ensure(state.waited <= updates * updates, "labels came later than there were mistakes")
     ensure(longest <= LONGEST, "an example is too long")
     ensure(state.square <= 2.0 * (longest * longest + 1.0), "R^2 is larger than the longest example")
     # A mistake adds at most its length to a weight, and its age times that to the drift. The factor 2 covers rounding.
-    most, oldest = 2.0 * updates * longest, 2.0 ** (OLD + 1) if fades else state.examples
+    most, oldest = 2.0 * updates * longest, state.examples
     for weights in state.weights:
         sizes = ((pair, 2.0 * updates if name is Intercept else most) for name, pair in weights.items())
         within = all(abs(pair.real) <= size and abs(pair.imag) <= size * oldest for pair, size in sizes)

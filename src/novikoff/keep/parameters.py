@@ -128,7 +128,6 @@ def _is_gamma(value: Any) -> bool:
 POSITIVE, FINITE = Number(""), Number("", low=-math.inf)
 KERNELS = ("linear", "poly", "rbf", "laplacian", "sigmoid", "precomputed")
 CHECKS: dict[str, Check] = {
-    "half_life": Number("", low=1.0, high=2.0**53, is_open=False).accepts,
     "budget": lambda value: value is None or Whole().accepts(value),
     "kernel": lambda value: callable(value) or _one_of(*KERNELS)(value),
     "gamma": _is_gamma,

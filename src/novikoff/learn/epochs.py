@@ -261,14 +261,11 @@ class Lookout:
     """Brent's algorithm: compare weights with one earlier state, which is replaced after 1, 2, 4, ... comparisons.
 
     A run whose weights return proves that no separator exists. Where every epoch visits the examples in the same order,
-    the weights at its end determine all that follows. If they equal those at the end of an earlier epoch, the run
-    repeats itself for ever, and the mistakes in between, each as often as it was made, cancel: a positive combination
-    of signed examples that is 0, so that no separator exists (Gordan). Weights stay bounded on any data (the perceptron
-    cycling theorem: Minsky & Papert 1969, Block & Levin 1970), so on whole numbers, of which a bounded set has finitely
-    many, every run that does not converge eventually returns.
-
-    Rounded sums can return without their mistakes cancelling. So a return is only a hint, and nothing is claimed before
-    the mistakes in between have been added up without rounding.
+    the weights at its end determine all that follows. If they equal those at the end of an earlier epoch, the mistakes
+    in between, each as often as it was made, cancel: a positive combination of signed examples that is 0, so that no
+    separator exists (Gordan). Weights stay bounded on any data (the perceptron cycling theorem: Minsky & Papert 1969,
+    Block & Levin 1970), so on whole numbers every run that does not converge eventually returns. Rounded sums can
+    return without their mistakes cancelling, so these are added up without rounding.
     """
 
     space: Any

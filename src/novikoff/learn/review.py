@@ -2,12 +2,8 @@
 
 A prediction has a score of at least 0: of two classes |score|, of more the lead over the second best class, of a label
 sequence the margin over the second best. Those with a score of at least the threshold are accepted, the others go to a
-person. Fixed-sequence testing chooses the threshold: a grid of thresholds is fixed before anything is counted, and
-tested from the strictest on. At each, the errors among the accepted held-out rows are binomial, and the exact bound of
-Clopper and Pearson must be at most the error that is allowed; the last threshold before the first failure is chosen. If
-the accepted rows are wrong more often than allowed, then a threshold passed that should have failed, and the first of
-these, which does not depend on the held-out rows, does so with probability 1 - confidence at most: no confidence is
-divided among the thresholds. docs/how-to/review.md has the derivation.
+person. Thresholds are fixed before anything is counted, and tested from the strictest on by the exact bound of Clopper
+and Pearson; the last one before the first failure is chosen. docs/how-to/review.md has the derivation.
 """
 
 from collections.abc import Iterable, Sequence

@@ -1,9 +1,8 @@
 """The answers of a model's state: predictions and the reasons for them, its record, its largest weights.
 
 The last weights are the sum of the mistakes z_k, so a score is the sum of <z_k, x>. The average of the weights after
-each of n examples contains z_k with the factor (n - a_k)/n, where a_k examples came before it, and a mean with a
-half-life with another factor (`novikoff.learn.online.weights`). Either way every mistake contributes to the lead of an
-answer over its rival, and the contributions add up.
+each of n examples contains z_k with the factor (n - a_k)/n, where a_k examples came before it. Either way every mistake
+contributes to the lead of an answer over its rival, and the contributions add up.
 """
 
 import heapq
@@ -15,7 +14,6 @@ from typing import Any
 
 from novikoff.features.names import Intercept, as_numbers
 from novikoff.learn.online.perceptron import OnlinePerceptron
-from novikoff.learn.online.weights import Average, Fading
 from novikoff.prove.run.bounds import mistake_bound
 from novikoff.serve import events, messages
 from novikoff.serve.events import Example, Label, LogRow, Prediction, Settings
@@ -148,7 +146,7 @@ def why(store: Store, model: int, state: ModelState, said: Prediction, top: int)
     n_mistakes, total = 0, 0.0
     for mistake, example in _examples(store, model, line, path, said.seq):
         n_mistakes += 1
-        share = _sign(mistake, example.y, said) * _share(mistake, said, line.settings)
+        share = _sign(mistake, example.y, said) * _share(mistake, said)
         z = _folded(example.x, mistake.point, line.settings)
         products = {name: share * z[name] * value for name, value in x.items() if name in z}
         for name, product in products.items():
@@ -180,12 +178,9 @@ def _folded(x: Mapping[str, Any], point: Mapping[str, float] | None, settings: S
     return {**as_numbers({**x, **(point or {})}), **({Intercept: 1.0} if settings.fit_intercept else {})}
 
 
-def _share(mistake: Mistake, said: Prediction, settings: Settings) -> float:
+def _share(mistake: Mistake, said: Prediction) -> float:
     """Return the fraction of a mistake that is in the weights that answered."""
-    if said.readout == "last":
-        return 1.0
-    past: Average | Fading = Fading(settings.half_life) if said.readout == "recent" else Average()
-    return (1.0 - past.lacks(mistake.before, said.examples)) / past.whole(said.examples)
+    return 1.0 if said.readout == "last" else 1.0 - mistake.before / said.examples
 
 
 def _sign(mistake: Mistake, y: Label, said: Prediction) -> int:

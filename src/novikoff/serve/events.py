@@ -42,7 +42,6 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     fit_intercept: bool = True
     classes: Annotated[list[Label], msgspec.Meta(min_length=2, max_length=1000)] | None = None
     scale: bool = False
-    half_life: Annotated[float, msgspec.Meta(ge=1, le=2**52)] = 1000.0
     lead: Annotated[float, msgspec.Meta(ge=0, le=MOST_LEAD)] = 0.0
     judge: Judge = "arrival"
     remember_for: Annotated[float, msgspec.Meta(gt=0, le=366 * 86400)] = 7 * 86400.0

@@ -26,7 +26,7 @@ from novikoff.serve.events import Example, Kind, Label, LogRow, Prediction, Reve
 from novikoff.serve.tally import DriftWindow, MistakeCurve
 
 _PAIR = attrgetter("x", "y")
-PARAMETERS = ("readout", "tie", "fit_intercept", "scale", "half_life", "lead", "classes")
+PARAMETERS = ("readout", "tie", "fit_intercept", "scale", "lead", "classes")
 
 
 class Stretch(NamedTuple):
@@ -251,7 +251,6 @@ def settled(settings: Settings) -> tuple[Settings, OnlinePerceptron]:
     if settings.judge == "served" and not learner.classes_are_fixed:
         raise ValueError('judge="served" needs classes from the start: no label may be new when it is revealed')
     as_learned = {name: getattr(learner, name) for name in PARAMETERS}
-    as_learned["half_life"] = float(learner.half_life)
     as_learned["classes"] = list(learner.classes) if learner.classes_are_fixed else None
     wanted = msgspec.structs.replace(settings, **as_learned)
     try:

@@ -4,16 +4,12 @@ The guess is the label sequence with the largest sum of emission weights (token'
 after label, first and last label). If it is wrong, add the features of the right sequence and subtract those of the
 guess: the perceptron's own step on the difference d of two feature vectors. So Novikoff's proof holds word for word,
 with R the longest such difference and gamma the smallest lead <u, d> that some unit vector u gives the right sequence
-over every other one: at most (R/gamma)^2 mistakes, for any number of label sequences. Of tied sequences Viterbi takes
-one, and if that is the right one there is no mistake (`tie="predict"`, elsewhere). So weights that make no mistake need
-not separate, and training may converge on sequences that are not separable.
+over every other one. Of tied sequences Viterbi takes one, and if that is the right one there is no mistake
+(`tie="predict"`, elsewhere): so weights that make no mistake need not separate.
 
-With a `cost`, every wrong label adds that much to a score while training, so the right sequence must win by the cost
-times the number of labels that differ. A guess then has <w, d> <= cost x n, where n is the length of its sequence, each
-mistake lengthens ||w||^2 by at most R^2 + 2 cost n, and there are at most (R^2 + 2 cost n)/gamma^2 of them.
-
-With a `lead` tau, the right sequence must be ahead of the second best one by more than tau R^2, R being the longest
-difference that was added so far; if it is not, it is narrow, and their difference is added.
+With a `cost`, every wrong label adds that much to a score while training. A guess then has <w, d> <= cost x n, where n
+is the length of its sequence, so there are at most (R^2 + 2 cost n)/gamma^2 mistakes. With a `lead` tau, the right
+sequence must be ahead of the second best one by more than tau R^2.
 """
 
 import math

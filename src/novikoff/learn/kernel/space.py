@@ -6,11 +6,8 @@ Both are exactly the online algorithm, example by example, but computed in block
 support rows is one matrix product, and the block's own kernel matrix serves the sequential part. From the second epoch
 on, scores start from those of the last epoch, so that only the mistakes since then are computed.
 
-There is no intercept. A constant added to the kernel plays that role: K + 1 is the product of examples with one more
-coordinate of value 1, and `poly` has its coef0.
-
-With more than two classes each has its own binary perceptron, against the rest. They share the support rows: a row that
-some class is mistaken about is kept once, with a coefficient for each class.
+There is no intercept: a constant added to the kernel plays that role. With more than two classes each has its own
+binary perceptron, against the rest; they share the support rows, with a coefficient for each class.
 
 *Exactness.* A score is a sum of many kernel values, and the order of summation changes its last digits. Where that
 could decide a mistake, the row is scored again: products in column order, their sum exact. So block sizes, and dense
@@ -95,13 +92,9 @@ def kernel_perceptron(
     """The batch perceptron with a kernel: epochs until one makes no mistake, or a limit is reached.
 
     The parameters are fields of `KernelSpace` (kernel, gamma, degree, coef0, kernel_params, budget) and options of
-    `novikoff.options`. With a `lead` an example is also added if y <w, phi(x)> is at most lead R^2, R^2 being the
-    largest K(x, x) so far; every class against the rest has that lead. Labels are as in `perceptron`. With `min_margin`
-    it stops as soon as ||w||/k is below that for some class, which proves that no separator of that class has that
-    margin.
-
-    Held-out rows are not used for anything, not even for gamma="scale". A `class_weight` multiplies the examples of
-    every class by a number: phi(x) becomes c phi(x), and R^2 the largest c^2 K(x, x).
+    `novikoff.options`; labels are as in `perceptron`. Every class against the rest has the same `lead`, in units of the
+    largest K(x, x) so far, and with `min_margin` learning stops as soon as ||w||/k is below that for some class.
+    Held-out rows are not used for anything, not even for gamma="scale". A `class_weight` c makes phi(x) c phi(x).
 
     The record counts the mistakes of all classes. Its `errors` are known only after an epoch without a mistake:
     otherwise, scoring every row would cost as much as learning did.

@@ -1,13 +1,9 @@
 """The perceptron as in the lecture notes: a run example by example, and gradient descent on its criterion.
 
 It is descent on max(0, -s), the hinge at 0, with s = y <w, x> (second and fourth note). The perceptron criterion
-is J_p(w), the sum of these losses over the examples (Duda and Hart 1973, section 5.5): how far the mistakes are on the
-wrong side, in total. It is convex, piecewise linear, and 0 exactly in the solution region and on its edge. Where s < 0
-the gradient of a loss is -y x, and where s > 0 it is 0. At s = 0 it has a kink, and of the subgradients there the
-perceptron takes -y x.
-
-A step down along one example at a time is the perceptron; along the gradient of all examples it is the batch rule. Fold
-a bias in first (`features.fold`).
+is J_p(w), the sum of these losses over the examples (Duda and Hart 1973, section 5.5). At s = 0 a loss has a kink, and
+of the subgradients there the perceptron takes -y x. A step down along one example at a time is the perceptron; along
+the gradient of all examples it is the batch rule. Fold a bias in first (`features.fold`).
 """
 
 from collections.abc import Sequence

@@ -22,18 +22,16 @@ from novikoff.learn.model import NamedWeight, heaviest_first
 from novikoff.learn.online.weights import (
     DISTANCES,
     NONE,
-    Average,
-    Fading,
     NamedWeights,
     WeightRow,
     add_to,
     dot,
-    dot_of_mean,
+    dot_of_sum,
     no_weights,
 )
 from novikoff.learn.run import History
 
-OnlineReadout = Literal["auto", "average", "last", "recent"]
+OnlineReadout = Literal["auto", "average", "last"]
 
 # With readout="auto" the average predicts, unless it was recently wrong more often than the last weights. Both are
 # tested on every sixteenth example; the half-life of past tests is 355 tests.
@@ -88,10 +86,10 @@ class OnlineState:
     """All that an `OnlinePerceptron` has learned; `labels` are in order of appearance.
 
     There is one weight vector for two labels (or fewer, so far), one per label for more. Every number in it is
-    weight + i drift, the drift being what the read-out needs of the past (`novikoff.learn.online.weights`), with ages
-    counted from `origin`. `trials` are the wrong predictions of the last weights and of their average. `longest` is the
-    length of the longest example without the constant, and `square` is R^2, measured only with a lead. `waited` is the
-    sum of the delays of mistakes that were judged as served. `scales` is None for a learner that does not scale.
+    weight + i drift, the drift being what the average needs of the past (`novikoff.learn.online.weights`). `trials` are
+    the wrong predictions of the last weights and of their average. `longest` is the length of the longest example
+    without the constant, and `square` is R^2, measured only with a lead. `waited` is the sum of the delays of mistakes
+    that were judged as served. `scales` is None for a learner that does not scale.
     """
 
     labels: tuple[Hashable, ...]
@@ -102,7 +100,6 @@ class OnlineState:
     classes_are_fixed: bool
     waited: int = 0
     scales: dict[Any, RunningScale] | None = None
-    origin: int = 0
     trials: tuple[float, float] = (0.0, 0.0)
     narrow: int = 0
     square: float = 0.0
@@ -111,23 +108,16 @@ class OnlineState:
 class OnlineMemory(History):
     """The history of a stream, with predictions. A name has a weight from the first update that had it.
 
-    The last weights predict, or their average, or a fading mean (Freund & Schapire 1999). Which of them makes no
-    difference to what is learned.
+    The last weights predict, or their average (Freund & Schapire 1999), which makes no difference to what is learned.
     """
 
     mistakes: int = 0
 
-    def __init__(
-        self, labels: StreamLabels, readout: OnlineReadout, half_life: float, fit_intercept: bool, lead: float
-    ) -> None:
-        _check_readout(readout)
-        if not 1.0 <= half_life < 2.0**53:
-            raise ValueError(f"half_life={half_life!r} must be a number of examples of at least 1")
-        self.half_life = half_life
+    def __init__(self, labels: StreamLabels, readout: OnlineReadout, fit_intercept: bool, lead: float) -> None:
         self.examples = self.mistakes = self.narrow = 0
         self.lead = float(lead)
         self.waited = 0  # the updates between predicting and learning, summed over the mistakes judged as served
-        self._labels, self._past = labels, Fading(half_life) if readout == "recent" else Average()
+        self._labels = labels
         self._by_name = [no_weights() for _ in range(len(labels.classes) if len(labels.classes) > 2 else 1)]
         self._row: WeightRow | None = None  # for two classes, while every update has the same names, as in a table
         self._row_is_ahead = False  # of the weights by name
@@ -187,17 +177,13 @@ class OnlineMemory(History):
 
     def _add(self, place: int, example: Mapping[Any, Any], sign: float) -> None:
         """Add an example."""
-        if self.examples > self._past.old_after:
-            self._renew()
         weights = self._weights[place]
-        add_to(weights, example, complex(sign, sign * self._past.age(self.examples)), self._constant)
+        add_to(weights, example, complex(sign, sign * self.examples), self._constant)
         self._row = WeightRow.if_all(example, weights) if self._labels.signs else None
 
     def _add_to_row(self, values: tuple[Any, ...], sign: float, mistake: bool) -> None:
         """Add an example with these values of all names in the row, and count it."""
-        if self.examples > self._past.old_after:
-            self._renew()
-        self._row.add(values, sign, sign * self._past.age(self.examples), self._constant)  # type: ignore[union-attr]
+        self._row.add(values, sign, sign * self.examples, self._constant)  # type: ignore[union-attr]
         self._row_is_ahead = True
         self.examples += 1
         if mistake:
@@ -206,15 +192,6 @@ class OnlineMemory(History):
             self.narrow += 1
         if self.mistakes + self.narrow > self._settled_until:
             self._settle()
-
-    def _renew(self) -> None:
-        """Restart the count of ages, before they become too large."""
-        share = self._past.share(self.examples)
-        for weights in self._weights:
-            weights.update({name: complex(pair.real, share * pair.imag) for name, pair in weights.items()})
-        self._past.begin(self.examples)
-        if self._row is not None:
-            self._row = WeightRow(self._row.names, self._by_name[0])
 
     def _count(self, mistake: bool, narrow: bool = False) -> None:
         self.examples += 1
@@ -270,7 +247,6 @@ class OnlineMemory(History):
         self._by_name = list(state.weights)
         self.examples, self.mistakes, self.waited = state.examples, state.mistakes, state.waited
         self.narrow, self._longest, self._square = state.narrow, state.longest, state.square
-        self._past.begin(state.origin)
         names = dict.fromkeys(self.feature_names()) if len(self._by_name[0]) <= LONGEST_ROW else {}
         self._row = WeightRow.if_all(names, self._by_name[0]) if self._labels.signs else None
         self._settle()
@@ -279,14 +255,12 @@ class OnlineMemory(History):
 
     @property
     def readout(self) -> OnlineReadout:
-        """Which weights predict. It may be changed, but "recent" must be chosen from the start."""
+        """Which weights predict; it may be changed."""
         return self._readout
 
     @readout.setter
     def readout(self, readout: OnlineReadout) -> None:
         _check_readout(readout)
-        if (readout == "recent") != isinstance(self._past, Fading):
-            raise ValueError("readout='recent' keeps another sum of the past than the others; choose it from the start")
         self._readout = readout
         self._in_charge: str = readout
         self._trial_at = math.inf  # after how many examples
@@ -334,7 +308,7 @@ class OnlineMemory(History):
         The mean is at most as long as the weights were, and the part of the past at most twice.
         """
         row, doubt = self._row, self._doubt
-        share = self._past.share(self.examples) if averaged and self.examples else 0.0
+        share = 1.0 / self.examples if averaged and self.examples else 0.0
         mean_doubt = 4.0 * doubt
         try:
             if row is not None and len(x) == row.width and type(x) is dict:
@@ -363,15 +337,7 @@ class OnlineMemory(History):
         """The scores of the last weights, or of a multiple of their mean: a score of 0 is 0 before it is divided."""
         if readout == "last" or not self.examples:
             return [dot(weights, example) for weights in self._weights]
-        whole, share, _ = self._mean(readout)
-        return [dot_of_mean(weights, example, whole, share) for weights in self._weights]
-
-    def _mean(self, readout: str) -> tuple[float, float, float]:
-        """The mean is (the first * the weights - the second * their drift)/the third."""
-        n = self.examples
-        if readout == "last" or not n:
-            return 1.0, 0.0, 1.0
-        return (n, 1.0, n) if readout == "average" else (1.0, self._past.share(n), self._past.whole(n))
+        return [dot_of_sum(weights, example, self.examples) for weights in self._weights]
 
     def _read_out(self, label: Hashable) -> dict[Any, float]:
         classes, places = self.classes, self._labels.places
@@ -380,11 +346,10 @@ class OnlineMemory(History):
         if label is not None and label not in places:
             raise ValueError(f"label {label!r} is not among the classes known so far, {list(classes)!r}")
         sign, place = (self._labels.signs.get(label, 1.0), 0) if len(classes) <= 2 else (1.0, places[label])
-        whole, share, divisor = self._mean(self._in_charge)
-        return {
-            name: sign * (whole * pair.real - share * pair.imag) / divisor
-            for name, pair in self._weights[place].items()
-        }
+        weights, n = self._weights[place], self.examples
+        if self._in_charge == "last" or not n:
+            return {name: sign * pair.real for name, pair in weights.items()}
+        return {name: sign * (n * pair.real - pair.imag) / n for name, pair in weights.items()}
 
     def _hold_trial(self, example: Mapping[Any, Any], y: Hashable) -> None:
         """Predict with the last weights and with their average, and count which is wrong."""
@@ -442,5 +407,5 @@ def _check_readout(readout: str) -> None:
             "readout='vote' replays every mistake at each prediction, so a stream would have to keep them all; choose "
             "'average', which predicts much the same, or Perceptron(readout='vote') on data at hand"
         )
-    if readout not in ("auto", "average", "last", "recent"):
-        raise ValueError(f"readout={readout!r} is unknown; choose one of auto, average, last, recent")
+    if readout not in ("auto", "average", "last"):
+        raise ValueError(f"readout={readout!r} is unknown; choose one of auto, average, last")

@@ -56,19 +56,13 @@ class OnlinePerceptron(OnlineMemory):
     Parameters
     ----------
     readout : the weights that predict: "last", "average" (Freund & Schapire 1999: the mean of the weights after each
-        example), "recent" (that mean, with a half-life), or "auto": whichever of the first two was wrong less often
-        recently. It makes no difference to what is learned.
-    fit_intercept : whether to fit an intercept: one more feature, of value 1, in every example.
-    tie : whether a score of 0 is a "mistake", the theorem's own rule, or is to "predict" +1.
+        example), or "auto": whichever of the two was wrong less often recently. It makes no difference to what is
+        learned.
+    fit_intercept, tie : as of `Perceptron`.
     classes : the labels, if they are known beforehand; else each is learned when it first appears.
-    scale : whether to standardise numbers by their mean and deviation so far (`RunningScales`), so that no column
-        dominates the others by its unit. R, gamma and the theorem are then those of the points as they were scaled when
-        they were learned, and weights are per standard deviation.
-    half_life : with readout="recent", after how many examples weights count half as much in the mean.
-    lead : an example is learned unless it is right by more than lead R^2 (of many classes, ahead of the best other one
-        by more than 2 lead R^2), R being the longest example so far, this one included. 0 is the standard perceptron.
-        Above 0, `tie` does not matter, `narrow` counts the examples that were right, but were learned, and there are at
-        most (1 + 2 lead) (R/gamma)^2 `updates`, mistakes and narrow ones together.
+    scale : whether to standardise numbers by their mean and deviation so far (`RunningScales`). R, gamma and the
+        theorem are then those of the points as they were scaled when they were learned.
+    lead : as of `Perceptron`; R is the longest example so far, this one included.
 
     Examples map feature names (any hashables) to numbers. A string instead of a number is a one-hot feature (`OneHot`),
     and an omitted feature is 0. Labels are any hashables. `classes` has them sorted, or in order of appearance if they
@@ -101,7 +95,6 @@ class OnlinePerceptron(OnlineMemory):
         tie: Tie = "mistake",
         classes: Iterable[Hashable] | None = None,
         scale: bool = False,
-        half_life: float = 1000,
         lead: float = 0.0,
     ) -> None:
         if isinstance(lead, str) and lead == "auto":
@@ -110,7 +103,7 @@ class OnlinePerceptron(OnlineMemory):
                 "it, with lead=0 and lead=0.2, say, and keep the one whose predictions were wrong less often"
             )
         check_options(tie=tie, lead=lead)
-        super().__init__(StreamLabels(classes), readout, half_life, fit_intercept, lead)
+        super().__init__(StreamLabels(classes), readout, fit_intercept, lead)
         self.fit_intercept, self.tie, self.scale = fit_intercept, tie, scale
         self._scales = RunningScales() if scale else None
         self.rival: Any = None  # with more than two classes, the one that the last update was subtracted from
@@ -130,7 +123,7 @@ class OnlinePerceptron(OnlineMemory):
         >>> model.decision_one({"legs": 1, "of": "a fly"})
         {'bird': -4.0, 'cat': -3.0, 'fly': 7.0}
         """
-        _, _, divisor = self._mean(self._in_charge)
+        divisor = 1 if self._in_charge == "last" else self.examples or 1
         scores = [_divided(score, divisor) for score in self._scores(self.scaled_one(x), self._in_charge)]
         return scores[0] if len(self.classes) <= 2 else dict(zip(self.classes, scores, strict=True))
 
@@ -286,7 +279,6 @@ class OnlinePerceptron(OnlineMemory):
             classes_are_fixed=self.classes_are_fixed,
             waited=self.waited,
             scales=None if self._scales is None else self._scales.by_name,
-            origin=self._past.origin,
             trials=self._trials,
             narrow=self.narrow,
             square=self._square,
@@ -317,8 +309,7 @@ class OnlinePerceptron(OnlineMemory):
         return RiverPerceptron.going_on_from(self)
 
     def __repr__(self) -> str:
-        defaults = {"readout": "auto", "fit_intercept": True, "tie": "mistake", "scale": False, "half_life": 1000}
-        defaults["lead"] = 0.0
+        defaults = {"readout": "auto", "fit_intercept": True, "tie": "mistake", "scale": False, "lead": 0.0}
         shown = [f"{name}={getattr(self, name)!r}" for name in defaults if getattr(self, name) != defaults[name]]
         shown += [f"classes={list(self.classes)!r}"] if self.classes_are_fixed else []
         return f"OnlinePerceptron({', '.join(shown)}): {say.made(self.run)}"

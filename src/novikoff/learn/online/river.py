@@ -38,7 +38,7 @@ class RiverPerceptron(base.Classifier):
     # fmt: off
     def __init__(
         self, readout: OnlineReadout = "auto", fit_intercept: bool = True, tie: Tie = "mistake",
-        classes: Sequence[Hashable] | None = None, scale: bool = False, half_life: float = 1000, lead: float = 0.0,
+        classes: Sequence[Hashable] | None = None, scale: bool = False, lead: float = 0.0,
     ) -> None:
         vars(self).update({name: value for name, value in locals().items() if name != "self"})
         self.online = OnlinePerceptron(**self._get_params())
@@ -47,7 +47,7 @@ class RiverPerceptron(base.Classifier):
     @classmethod
     def going_on_from(cls, online: OnlinePerceptron) -> "RiverPerceptron":
         """A classifier with the parameters of a learner, and a copy of what it has learned."""
-        names = ("readout", "fit_intercept", "tie", "scale", "half_life", "lead")
+        names = ("readout", "fit_intercept", "tie", "scale", "lead")
         classes = online.classes if online.classes_are_fixed else None
         model = cls(classes=classes, **{name: getattr(online, name) for name in names})
         model.online = copy.deepcopy(online)
@@ -71,7 +71,7 @@ class RiverPerceptron(base.Classifier):
 
     @classmethod
     def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
-        for readout in ("auto", "average", "last", "recent"):
+        for readout in ("auto", "average", "last"):
             for tie in ("mistake", "predict"):
                 yield {"readout": readout, "tie": tie}
         yield {"lead": 0.5}

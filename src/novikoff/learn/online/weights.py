@@ -1,4 +1,8 @@
-"""Weights by name, and what a mean of them needs of the past.
+"""Weights by name, and what their average needs of the past.
+
+The weights after n examples are w, the sum of the mistakes. The average of the weights after each example lacks a part
+of every mistake, the more the later it came: it is w - P/n, with P, the drift, the sum of b z over the mistakes z, of
+which b examples came before. So examples that are right need no work.
 
 A weight and its drift (`past`) are the two parts of one complex number, weight + i drift. So one look-up finds both,
 one product with a value multiplies both, and one sum adds a mistake to both. In text, where most names are rare,
@@ -11,10 +15,8 @@ trusted (`memory`).
 """
 
 from collections.abc import Hashable, Iterable, Mapping
-from decimal import Decimal, localcontext
-from functools import cache
 from itertools import repeat
-from math import dist, fsum, hypot, inf
+from math import dist, fsum, hypot
 from operator import add, itemgetter, sub
 from typing import Any
 
@@ -38,10 +40,10 @@ def dot(weights: NamedWeights, example: Mapping[Any, Any]) -> float:
     )
 
 
-def dot_of_mean(weights: NamedWeights, example: Mapping[Any, Any], whole: float, share: float) -> float:
-    """The same for the weights whole * weight - share * drift, a multiple of a mean of the past ones."""
+def dot_of_sum(weights: NamedWeights, example: Mapping[Any, Any], n: int) -> float:
+    """The same for n * weight - drift, the sum of the weights after each of n examples."""
     pairs = [(1.0, weights[Intercept]), *[(value, weights[name]) for name, value in example.items() if name in weights]]
-    return fsum([value * (whole * pair.real - share * pair.imag) for value, pair in pairs])
+    return fsum([value * (n * pair.real - pair.imag) for value, pair in pairs])
 
 
 def add_to(weights: NamedWeights, example: Mapping[Any, Any], step: complex, constant: float) -> None:
@@ -110,89 +112,3 @@ class WeightRow:
             self.is_measured = True
         away = dist(self.drift, values)
         return self.past_base + 0.5 * (square - away * away)
-
-
-# -- the past ---------------------------------------------------------------------------------------------------------
-#
-# What a read-out needs of the past is one more sum, to which only mistakes add. The weights after n examples are w, the
-# sum of the mistakes. A mean of the weights after each example lacks a part of every mistake, the more the later it
-# came: it is w - share(n) P, with P the sum of age(b) z over the mistakes z, of which b examples came before. So
-# examples that are right need no work.
-
-OLD = 32  # half-lives
-
-
-class Average:
-    """The mean of the weights after each example (Freund & Schapire 1999): a mistake lacks b of n parts."""
-
-    origin, old_after = 0, inf
-
-    def age(self, before: int) -> float:
-        return float(before)
-
-    def share(self, examples: int) -> float:
-        return 1.0 / examples
-
-    def lacks(self, before: int, examples: int) -> float:
-        """The part of a mistake that is missing: share times age."""
-        return before / examples
-
-    def whole(self, examples: int) -> float:
-        """The sum of the parts of a mistake that has been there from the start."""
-        return 1.0
-
-    def begin(self, origin: int) -> None:
-        """Do nothing: ages are numbers of examples."""
-
-
-class Fading:
-    """The mean in which the weights after an example count half as much as those that came `half_life` later.
-
-    With g = 2^(1/half_life), the weights after example s of n have the part g^(s - n), so a mistake lacks g^(b - n).
-    Ages are counted from `origin`, which moves with the mistakes, so that none is too large to be told from the others.
-
-    >>> fading = Fading(half_life=10)
-    >>> round(fading.age(30) * fading.share(40), 12)
-    0.5
-    """
-
-    def __init__(self, half_life: float, origin: int = 0) -> None:
-        self.half_life = half_life
-        self.begin(origin)
-
-    def begin(self, origin: int) -> None:
-        """Count ages from here on; after `old_after` examples the origin must move."""
-        self.origin, self.old_after = origin, origin + OLD * self.half_life
-
-    def age(self, before: int) -> float:
-        return _power(self.half_life, before - self.origin)
-
-    def share(self, examples: int) -> float:
-        return 1.0 / _power(self.half_life, examples - self.origin)
-
-    def lacks(self, before: int, examples: int) -> float:
-        """The part of a mistake that is missing: share times age."""
-        return 1.0 / _power(self.half_life, examples - before)
-
-    def whole(self, examples: int) -> float:
-        """The sum of the parts of a mistake that has been there from the start, relative to an infinite past."""
-        return 1.0 - 1.0 / _power(self.half_life, examples)
-
-
-@cache
-def _growth(half_life: float) -> float:
-    """2^(1/half_life), the same on every machine, unlike powers of floats."""
-    with localcontext() as context:
-        context.prec = 40
-        return float(Decimal(2) ** (1 / Decimal(half_life)))
-
-
-def _power(half_life: float, exponent: int) -> float:
-    """The growth to a power, by squaring: products of floats are the same everywhere. It may be infinite."""
-    result, square = 1.0, _growth(half_life)
-    while exponent:
-        if exponent & 1:
-            result *= square
-        square *= square
-        exponent >>= 1
-    return result

@@ -22,7 +22,7 @@ from novikoff.learn.structure.space import (
     StructureSearch,
     same,
 )
-from novikoff.options import DECLARED, MaxIter, Options, Readout
+from novikoff.options import DECLARED, MaxIter, Options, Readout, described
 from novikoff.say.runs import why_not_converged
 from novikoff.say.words import counted
 
@@ -60,6 +60,7 @@ class StructuredModel(LearnedModel):
         return nsmallest(n, self.weights.items(), key=lambda item: (-abs(item[1]), repr(item[0])))
 
 
+@described
 @dataclass(eq=False, repr=False)
 class StructuredPerceptron:
     """The perceptron for any argmax: you supply the features of a structure, and the search for the best one.
@@ -71,26 +72,17 @@ class StructuredPerceptron:
         over its features; `weights[f]` is 0 for a feature never seen. Ties may be broken in any way. To predict with
         the average, it gets the sum of the weights after each example, which is a multiple of it: tied structures then
         have exactly equal scores.
-    readout : the weights that predict, "average" (of the weights after each example) or "last". It makes no difference
-        to what is learned.
-    max_iter, shuffle, random_state : the most epochs (None: no limit), each in a new random order (unless
-        shuffle=False), drawn from a seed or a generator.
-    min_margin : stop as soon as the mistakes prove that no unit vector has this margin.
-    time_limit : stop after this many seconds.
-    held_out : the fraction of the inputs to hold out; the wrong predictions for them are counted at the end, and `run_`
-        states what follows for new inputs.
-    record_mistakes : keep the rows of all mistakes in `mistake_rows_` and the wrong guesses in `mistake_guesses_`.
     loss : `loss(gold, guess)`, at least 0, for cost-augmented training. Learning then calls
         `decode(weights, x, gold=gold)`, which must return the structure with the highest score + loss; every gold
         structure has to lead every other one by more than its loss.
+    {options}
 
     A mistake is a guess that is not gold and whose score is at least gold's (with a loss: whose score plus loss). A
     guess that scores below gold is a search error: adding it would break the proof, so it is not learned, only counted,
     in `search_errors_`.
 
     The record `run_` has the mistakes, R (the length of the longest difference added) and `margin_at_most`: after k
-    mistakes no unit vector scores all gold structures above all others by more than ||w||/k. With that margin gamma, at
-    most (R/gamma)^2 mistakes are made, for any number of structures; (R^2 + 2 max loss)/gamma^2 with a loss.
+    mistakes no unit vector scores all gold structures above all others by more than ||w||/k. There is no vote.
     Structures are compared by ==, arrays element by element.
 
     Which of two words is the subject? A structure is a pair (subject, object):

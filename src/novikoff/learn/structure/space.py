@@ -1,17 +1,10 @@
 """The structured perceptron (Collins 2002): labels that are structures, of which there may be exponentially many.
 
-An input x has a set of possible structures: ways to pair, to bracket, to cut or to tag it. Features turn x and a
-structure y into a vector, and a decoder finds the structure of the highest score <w, features(x, y)>. It is the
-perceptron of the notes on differences: where the decoder errs, features(x, gold) - features(x, guess) is an example
-whose score should be positive and is not, and it is added to the weights.
-
-Theorem: if some unit vector u scores every gold structure above each other structure of the same input by at least
-gamma, and no difference is longer than R, at most (R/gamma)^2 mistakes are made. The number of structures does not
-matter: a mistake brings one example into the proof, the difference that was added.
-
-With a loss, a guess is a mistake if its score plus its loss is at least gold's score. Then <w, difference> <= loss, so
-a mistake adds at most R^2 + 2 max loss to ||w||^2, and still at least gamma to <w, u>. From k gamma <= ||w|| <=
-sqrt(k (R^2 + 2 max loss)) follows k <= (R^2 + 2 max loss)/gamma^2.
+Where the decoder errs, features(x, gold) - features(x, guess) is an example whose score should be positive and is not,
+and it is added to the weights. If some unit vector u scores every gold structure above each other one of the same input
+by at least gamma, and no difference is longer than R, at most (R/gamma)^2 mistakes are made, for any number of
+structures. With a loss, a guess is a mistake if its score plus its loss is at least gold's score: then <w, difference>
+<= loss, so a mistake adds at most R^2 + 2 max loss to ||w||^2, and k <= (R^2 + 2 max loss)/gamma^2.
 """
 
 import math

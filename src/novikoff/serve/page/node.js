@@ -13,7 +13,6 @@ export function node(name, attributes = {}, ...children) {
 
 export const READOUTS = {
   auto: "the last weights or their average", last: "the last weights", average: "the averaged weights",
-  recent: "the average of recent weights",
 };
 
 /** A letter of the mathematics. */
