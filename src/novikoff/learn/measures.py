@@ -68,15 +68,11 @@ def area_under_curve(scores: ArrayLike, positive: ArrayLike) -> float | None:
     >>> area_under_curve([-1.0, 0.5, 0.5, 2.0], [False, True, False, True])
     0.875
     """
-    values, places = np.unique(np.asarray(scores, dtype=np.float64), return_inverse=True)
-    is_positive = np.asarray(positive, dtype=bool)
-    above = np.bincount(places[is_positive], minlength=len(values)).tolist()
-    below = np.bincount(places[~is_positive], minlength=len(values)).tolist()
-    pairs, halves, passed = sum(above) * sum(below), 0, 0
-    for n_positive, n_negative in zip(above, below, strict=True):
-        halves += n_positive * (2 * passed + n_negative)
-        passed += n_negative
-    return halves / (2 * pairs) if pairs else None
+    _, places, counts = np.unique(np.asarray(scores, dtype=np.float64), return_inverse=True, return_counts=True)
+    is_positive, n_up_to = np.asarray(positive, dtype=bool), np.cumsum(counts)
+    n = int(is_positive.sum())
+    pairs, twice_ranks = n * (len(is_positive) - n), int((2 * n_up_to - counts + 1)[places][is_positive].sum())
+    return (twice_ranks - n * (n + 1)) / (2 * pairs) if pairs else None
 
 
 @dataclass

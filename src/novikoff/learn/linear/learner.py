@@ -125,7 +125,8 @@ class LinearLearner(Learner):
             return None
         epochs = self._epochs_at_once()
         order = block_order(self.examples.n_blocks, self.generator)
-        found = (self._visit_block(number, epochs, watch) for number in order)
+        # A block is released before the next one is mapped.
+        found = (self._visit(self.examples.block(number), epochs, watch) for number in order)
         return next((stopped for stopped in found if stopped is not None), None)
 
     def _epochs_at_once(self) -> int:
@@ -139,20 +140,6 @@ class LinearLearner(Learner):
             most = min(most, next_look(done, n_rows) - done)
         return most if self.max_iter is None else min(most, self.max_iter - done)
 
-    def _visit_block(self, number: int, epochs: int, watch: Watch) -> Stopped | None:
-        """Visit a block; on return it is released, before the next one is mapped."""
-        block = self.examples.block(number)
-        self.measure(block)
-        lengths = np.empty(0)
-        if self.lead and block.first not in self.met:  # a lead needs the lengths of rows seen for the first time
-            self.met.add(block.first)
-            lengths = self._lengths(block)
-        block = self._narrowed(block)
-        rows, generator = block.rows, self.generator
-        n_rows = rows.n_rows
-        order = random_order(n_rows, generator, epochs) if generator else given_order(n_rows, epochs)
-        return self._visit(block, order, lengths, watch)
-
     def _lengths(self, block: Block) -> NDArray[np.float64]:
         """The squared lengths of rows, after weighting."""
         return multiplied_squares(folded_squares(block.rows, self.history.constant), self._weights(block))
@@ -165,9 +152,16 @@ class LinearLearner(Learner):
         own = None if own is None else own[block.first : block.first + block.rows.n_rows]
         return weights_of_rows(self.history.class_weights, self.examples.places_of(block.labels), own)
 
-    def _visit(self, block: Block, order: Order, lengths: NDArray[np.float64], watch: Watch) -> Stopped | None:
-        """Visit the rows in the given order, call by call."""
-        memory, (rows, labels, first) = self.history, block
+    def _visit(self, block: Block, epochs: int, watch: Watch) -> Stopped | None:
+        """Visit the rows of a block, in the given order or in a random one, call by call."""
+        self.measure(block)
+        lengths = np.empty(0)
+        if self.lead and block.first not in self.met:  # a lead needs the lengths of rows seen for the first time
+            self.met.add(block.first)
+            lengths = self._lengths(block)
+        block = self._narrowed(block)
+        memory, (rows, labels, first), n_rows = self.history, block, block.rows.n_rows
+        order = random_order(n_rows, self.generator, epochs) if self.generator else given_order(n_rows, epochs)
         memory.lead = max(memory.lead, float(self.lead))
         sizes = math.sqrt(memory.vector_square) * math.sqrt(memory.step_square)
         doubt = 4.0 * (rows.widest + 2) * UNIT_ROUNDOFF * sizes
@@ -179,7 +173,11 @@ class LinearLearner(Learner):
         at = np.empty(min(STEPS_PER_CALL, len(order.visit)), dtype=np.uint32)
         narrow = np.zeros(len(at), dtype=np.bool_)
         rivals = np.empty(0 if binary else len(at), dtype=np.int64)
-        ahead = self._ahead_on(block, weights)
+        if first not in self.ahead:
+            how = {"shuffled": self.generator is not None, "weighted": self.weighted}
+            self.ahead[first] = Ahead(rows, n_rows_in_all=self.examples.n_rows, **how)
+        ahead = self.ahead[first]
+        ahead.begin(weights)
         step = 0
         while step < len(order.visit):
             steps = slice(step, step + STEPS_PER_CALL)
@@ -202,15 +200,6 @@ class LinearLearner(Learner):
             if (reason := watch.reason_to_stop(memory)) is not None:
                 return reason
         return None
-
-    def _ahead_on(self, block: Block, weights: NDArray[np.float64]) -> Ahead:
-        """The look-ahead of a block, at the beginning of another pass over it."""
-        if block.first not in self.ahead:
-            how = {"shuffled": self.generator is not None, "weighted": self.weighted}
-            self.ahead[block.first] = Ahead(block.rows, n_rows_in_all=self.examples.n_rows, **how)
-        ahead = self.ahead[block.first]
-        ahead.begin(weights)
-        return ahead
 
     def _meet(self, first: int, lengths: NDArray[np.float64], visited: NDArray[Any]) -> None:
         """Increase R with the rows visited. If it grew, the rows before had a smaller lead, and an epoch without an
