@@ -224,7 +224,7 @@ def peers(folder: Path, options: argparse.Namespace) -> None:
 
 def accuracy(folder: Path, options: argparse.Namespace) -> None:
     from novikoff import Perceptron
-    from novikoff.cluster import fit, score
+    from novikoff.cluster import fit
     from novikoff.data import read
 
     tasks = {}
@@ -236,8 +236,8 @@ def accuracy(folder: Path, options: argparse.Namespace) -> None:
     for name, (train, test, label) in tasks.items():
         found = {}
         for mixing in ("uniform", "adaptive"):
-            scored = score(fit(train, label=label, mixing=mixing, max_iter=ROUNDS, lead=0), test, label=label)
-            found[mixing] = 100 * scored.errors / scored.rows
+            model = fit(train, label=label, mixing=mixing, max_iter=ROUNDS, lead=0)
+            found[mixing] = 100 * (1 - model.score(read(test, label=label)))
         alone = Perceptron(max_iter=ROUNDS, lead=0, random_state=0).fit(read(train, label=label))
         found["one machine"] = 100 * (1 - alone.score(read(test, label=label)))
         apart = found["uniform"] - found["one machine"]

@@ -48,15 +48,6 @@ def test_without_mixing_the_model_is_that_of_one_machine(folder, more):
     assert ours["run"] == theirs["run"]
 
 
-@pytest.mark.parametrize("how", [[], ["--json"], ["--scores", "--column", "guess"]])
-def test_predictions_and_scores_are_printed_alike(folder, how):
-    fitted(folder, "--quiet")
-    for words in (["predict", "model", "part-*.csv", *how], ["score", "model", "part-*.csv"]):
-        assert done(folder, *words, "--cluster", "local").out == done(folder, *words).out
-    words = ["predict", "model", "part-*.csv", "--out", "out.csv", "--force", "--json"]
-    assert done(folder, *words, "--cluster", "local").out == done(folder, *words).out
-
-
 def test_certificates_are_written_and_checked_alike(folder):
     words = ["certify", "part-*.csv", "--label", "y", "--json"]
     ours = call(*words, "--out", "proof", "--cluster", "local", folder=folder)
@@ -79,8 +70,6 @@ def test_tables_without_names_and_with_commas_are_read_as_on_one_machine(tmp_pat
     words = ["certify", *data, "--json"]
     proofs = [call(*words, *more, folder=tmp_path) for more in ([], ["--cluster", "local"])]
     assert json.loads(proofs[0].out)["certificate"] == json.loads(proofs[1].out)["certificate"]
-    for words in (["predict", "model", "bare-*.csv"], ["score", "model", "bare-*.csv"]):
-        assert done(tmp_path, *words, "--cluster", "local").out == done(tmp_path, *words).out
 
 
 def test_a_run_that_was_ended_goes_on(folder, monkeypatch):
@@ -112,13 +101,11 @@ def test_every_place_of_ray_is_taken_as_ray_takes_it(place):
     assert engine.address == place
 
 
-def test_shards_on_a_ray_that_is_started_here_are_scored_alike(folder, monkeypatch):
+def test_shards_on_a_ray_that_is_started_here_prove_alike(folder, monkeypatch):
     ray = needed_ray()
     monkeypatch.setenv("PYTHONPATH", str(SOURCE))
-    done(folder, "fit", "part-*.csv", "--label", "y", "--model", "model", "--force")
-    answers = [
-        done(folder, "score", "model", "part-*.csv", "--json", "--cluster", place).out for place in ("here", "local")
-    ]
+    words = ("certify", "part-*.csv", "--label", "y", "--json", "--cluster")
+    answers = [call(*words, place, folder=folder).out for place in ("here", "local")]
     assert answers[0] == answers[1]
     assert not ray.is_initialized()
 
@@ -145,3 +132,16 @@ def test_options_that_do_not_go_together_are_named(folder, words, error):
     assert result.code == 1
     assert error in result.err
     assert not (folder / "model").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "error"),
+    [
+        (["--formula", "y ~ x0"], "--formula cannot be combined with --cluster"),
+        (["--label", "y", "--diverging"], "--diverging cannot be combined with --cluster"),
+    ],
+)
+def test_estimates_are_asked_for_on_one_machine(folder, words, error):
+    result = call("certify", "part-*.csv", *words, "--cluster", "local", folder=folder)
+    assert result.code == 1
+    assert error in result.err

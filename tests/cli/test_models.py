@@ -121,8 +121,7 @@ def test_errors_are_counted_by_class(folder):
     assert answer["accuracy"] == 274 / 400
 
 
-@pytest.mark.parametrize("cluster", [[], ["--cluster", "local"]])
-def test_precision_recall_and_the_area_are_those_of_scikit_learn(folder, cluster):
+def test_precision_recall_and_the_area_are_those_of_scikit_learn(folder):
     frame = pd.read_csv(folder / "cars.csv")
     frame["doors"] = frame["doors"].iloc[::-1].to_numpy()
     frame["maximum_speed"] = frame["maximum_speed"].iloc[::-1].to_numpy()
@@ -130,7 +129,7 @@ def test_precision_recall_and_the_area_are_those_of_scikit_learn(folder, cluster
     model = load(folder / "cars.novikoff")
     truth, guess = frame["sport_car"], model.predict(frame.drop(columns="sport_car"))
     expected = precision_recall_fscore_support(truth, guess, labels=["no", "yes"])
-    answer = call("score", "cars.novikoff", "mixed.csv", "--json", *cluster, folder=folder).json
+    answer = call("score", "cars.novikoff", "mixed.csv", "--json", folder=folder).json
     assert 0 < answer["errors"] < 400
     for name, values in zip(("precision", "recall", "f1"), expected, strict=False):
         np.testing.assert_allclose([of[name] for of in answer["by_class"]], values)
@@ -146,12 +145,11 @@ def test_a_label_of_many_numbers_asks_whether_a_regression_was_meant(folder):
     assert "continuous" not in done.err
 
 
-@pytest.mark.parametrize("cluster", [[], ["--cluster", "local"]])
-def test_labels_that_training_did_not_have_count_as_errors(folder, cluster):
+def test_labels_that_training_did_not_have_count_as_errors(folder):
     text = (folder / "animals.csv").read_text()
     (folder / "pets.csv").write_text(text.replace("mammal", "pet", 1))
     before = call("score", "animals.novikoff", "animals.csv", "--json", folder=folder).json
-    done = call("score", "animals.novikoff", "pets.csv", "--json", *cluster, folder=folder)
+    done = call("score", "animals.novikoff", "pets.csv", "--json", folder=folder)
     assert (done.json["rows"], done.json["errors"]) == (before["rows"], before["errors"] + 1)
     assert done.json["unknown_labels"] == {"pet": 1}
     assert done.json["classes"] == before["classes"]
@@ -159,7 +157,7 @@ def test_labels_that_training_did_not_have_count_as_errors(folder, cluster):
     model = load(folder / "animals.novikoff")
     pets = read(folder / "pets.csv", label=model.to_model().parameters["label"])
     assert model.score(pets) == done.json["accuracy"]
-    assert "pet (1)" in call("score", "animals.novikoff", "pets.csv", *cluster, folder=folder).out
+    assert "pet (1)" in call("score", "animals.novikoff", "pets.csv", folder=folder).out
 
 
 def test_a_model_shows_its_weights_its_run_and_its_proof(folder):

@@ -88,7 +88,6 @@ def test_the_column_says_which_rows_go_to_a_person(table):
         ("fit all.csv --label label --review 2", "--review"),
         ("fit all.csv --label label --held-out 0.2 --review 0.1 --cluster local", "cannot be combined with --cluster"),
         ("predict all.novikoff other.csv --review", "this model has no review"),
-        ("predict all.novikoff other.csv --review --cluster local", "cannot be combined with --cluster"),
     ],
 )
 def test_a_review_that_cannot_be_made_or_used_says_why(table, line, said):

@@ -10,7 +10,7 @@ import sys
 import pytest
 from pyarrow import csv
 
-from novikoff.cluster import Local, Ray, certify, check, existence, fit, predict, score
+from novikoff.cluster import Local, Ray, certify, check, fit
 from novikoff.prove.separable.search import working_set
 from tests.cluster.conftest import SOURCE, needed_ray
 from tests.cluster.files import rows, write, write_all
@@ -66,21 +66,10 @@ def test_a_command_finds_the_cluster_at_its_host_and_port(nodes, pattern):
     assert (ours.returncode, ours.stdout) == (theirs.returncode, theirs.stdout), ours.stderr
 
 
-def test_one_node_knows_whether_an_estimate_exists(nodes, pattern):
-    nodes.have(1)
-    ours = existence("y ~ x0 + x2", pattern, engine=Ray())
-    assert ours.to_json() == existence("y ~ x0 + x2", pattern).to_json()
-    check(ours, pattern, engine=Ray())
-
-
 def test_two_nodes_do_and_every_round_may_run_twice(nodes, pattern):
     nodes.have(2)
     model = learned(pattern, Twice(), "adaptive")
     same(model, learned(pattern, Local(), "adaptive"))
-    ours, theirs = predict(model, pattern, engine=Ray()), predict(model, pattern)
-    assert ours.labels.tolist() == theirs.labels.tolist()
-    assert ours.scores.tobytes() == theirs.scores.tobytes()
-    assert score(model, pattern, label="y", engine=Ray()).confusion == score(model, pattern, label="y").confusion
 
 
 class Killing(Ray):
@@ -108,16 +97,13 @@ def test_an_actor_that_is_killed_in_the_middle_of_a_round_changes_nothing(nodes,
     assert engine.restarted == 1
 
 
-def test_an_actor_that_is_killed_while_it_proves_or_predicts_changes_nothing(nodes, pattern, monkeypatch):
+def test_an_actor_that_is_killed_while_it_proves_changes_nothing(nodes, pattern, monkeypatch):
     nodes.have(2)
     monkeypatch.setattr(working_set, "MEMORY", 2000)
     engine = Killing("apply", "take")
     certificate = certify(pattern, label="y", engine=engine)
     assert certificate.to_json() == certify(pattern, label="y").to_json()
     assert engine.restarted == 1
-    model, engine = learned(pattern, Local()), Killing("apply", at=2)
-    assert predict(model, pattern, engine=engine).scores.tobytes() == predict(model, pattern).scores.tobytes()
-    assert engine.asked > engine.at  # it was killed, though maybe before it had said anything
 
 
 def test_a_node_that_is_gone_without_notice_changes_nothing(nodes, pattern):

@@ -1,17 +1,17 @@
 """`--cluster`: the same commands on the shards of a data set, on this machine or on many.
 
-`fit`, `certify`, `predict` and `score` with this option call their namesakes here.
+`fit` and `certify` with this option call their namesakes here.
 """
 
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from novikoff.cli.errors import DONE, INTERRUPTED
-from novikoff.cli.files import default_model, load_model, model_target, out_target
+from novikoff.cli.files import default_model, model_target, out_target
 from novikoff.cli.options import Command, Output, Page, Result, ReviewOptions, TableOptions
 from novikoff.cli.progress import progress
 
@@ -19,11 +19,6 @@ if TYPE_CHECKING:
     from novikoff.cli.spaces import SpaceOptions
     from novikoff.cluster.engine import Engine
     from novikoff.cluster.rounds import Rounds
-    from novikoff.cluster.worker import Worker
-    from novikoff.learn.model import Classifier
-
-# The lines of so many shards are buffered.
-SHARDS_AT_ONCE = 16
 
 ENGINES = "local|here|auto|HOST:PORT|ray://HOST:PORT"
 
@@ -184,17 +179,12 @@ def certify_on_shards(
     **limits: Any,
 ) -> Result:
     from novikoff.cli.certify import CODES, described, panel
-    from novikoff.cli.existence import answer_formula, check_goes_together
     from novikoff.cluster.agreeing import Reading, started
     from novikoff.cluster.proving import certify_cluster
 
-    _refuse({"report": page.report, "report_features": page.report_features, **space.given})
+    _refuse({"report": page.report, "report_features": page.report_features, **space.given, **asked})
+    _refuse({"diverging": diverging})
     target = out_target(out, force)
-    if check_goes_together(asked, {"label": table.label, **table.columns}):
-        more = {"fit_intercept": fit_intercept, "signs": diverging, "time_limit": limits["time_limit"]}
-        return answer_formula(file, table, asked, target, output, engine=engine, **more)
-    if diverging:
-        raise ValueError("--diverging cannot be combined with --cluster and --label; use --formula 'label ~ .' instead")
     reader = table.open(file, output)
     columns: dict[str, Any] = table.columns
     reading = Reading(**columns, fit_intercept=fit_intercept)
@@ -207,103 +197,5 @@ def certify_on_shards(
     return Result(document, lambda: panel(document, certificate), CODES[certificate.verdict.value])
 
 
-# -- predict ----------------------------------------------------------------------------------------------------------
-
-
-def predict_on_shards(
-    engine: "Engine",
-    *,
-    model: str,
-    file: str,
-    table: TableOptions,
-    out: str | None,
-    force: bool,
-    column: str,
-    scores: bool,
-    review: bool,
-    output: Output,
-) -> Result | None:
-    from novikoff.cli.predict import CsvWriter, predicted, sink
-    from novikoff.learn.model import Classifier
-
-    _refuse({"review": review})
-    target = out_target(out, force)
-    loaded = load_model(model, Classifier)
-    as_json = output.json and target is None
-    total = CsvWriter(loaded, column, scores, as_json)
-    with sink(target) as write:
-        for lines, writer in _lines(engine, loaded, file, table, (column, scores, as_json)):
-            write(lines)
-            total.n_rows += writer.n_rows
-            for name in ("predicted", "unseen", "missing"):
-                getattr(total, name).update(getattr(writer, name))
-    return predicted(output, model, file, target, total)
-
-
-def _lines(
-    engine: "Engine", model: "Classifier", file: str, table: TableOptions, how: tuple[str, bool, bool]
-) -> Iterator[tuple[bytes, Any]]:
-    """Yield the lines of every shard, in order, and what to report about them: a few shards at a time.
-
-    The rows of JSON lines are numbered, so that a shard has to wait for those before it.
-    """
-    from novikoff.cluster.predicting import check_kind
-    from novikoff.cluster.shards import shards_of
-    from novikoff.cluster.worker import Worker
-
-    shards, first = shards_of(file, format=table.format), 0
-    check_kind(model, shards)
-    try:
-        engine.start(Worker, shards)
-        shared, at_once = engine.share(replace(model)), 1 if how[2] else SHARDS_AT_ONCE
-        for start in range(0, len(shards), at_once):
-            some = range(start, min(start + at_once, len(shards)))
-            for lines, writer in engine.call("apply", None, lines_of_shard, shared, table, how, first, on=some):
-                first += writer.n_rows
-                yield lines, writer
-    finally:
-        engine.close()
-
-
-def lines_of_shard(
-    worker: "Worker", _: Any, model: "Classifier", table: TableOptions, how: tuple[str, bool, bool], first: int
-) -> tuple[bytes, Any]:
-    """Return what to write for a shard before which so many rows come; only the first has the names of columns."""
-    from novikoff.cli.predict import CsvWriter
-    from novikoff.cli.tables import open_unlabelled
-
-    before = max(first, min(worker.number, 1))
-    shard: Any = worker.shard
-    shard.check_unchanged()
-    reader = replace(open_unlabelled(shard.file, replace(table, format=shard.format), model), parts=(shard.part,))
-    writer = CsvWriter(model, *how, reader.form.decimal, n_rows=before)
-    lines = b"".join(writer.lines(batch) for batch in reader)
-    return lines, replace(writer, model=None, n_rows=writer.n_rows - before)  # type: ignore[arg-type]
-
-
-# -- score ------------------------------------------------------------------------------------------------------------
-
-
-def score_on_shards(engine: "Engine", *, model: str, file: str, table: TableOptions, output: Output) -> Result:
-    from novikoff.cli.score import answer_counts
-    from novikoff.cli.tables import remembered_form, with_label
-    from novikoff.cluster.predicting import score as count
-    from novikoff.data.reading import read
-    from novikoff.data.streams import TableForm
-    from novikoff.learn.model import Classifier
-
-    loaded = load_model(model, Classifier)
-    reader = read(file, format=table.format)
-    if reader.is_text:
-        reader = replace(reader, form=TableForm(**remembered_form(loaded, table.form)))
-    found = count(loaded, with_label(replace(reader, label=table.label)), engine=engine)
-    known = loaded.classes.tolist()
-    of_truth = zip(found.labels, found.confusion, strict=True)
-    pairs = {(truth, guess): n for truth, line in of_truth for guess, n in zip(known, line, strict=True)}
-    return answer_counts(output, model, file, known, pairs, found.unseen, found.missing, found.auc)
-
-
 fit = _handing_over(fit_on_shards, *ROUNDS)
 certify = _handing_over(certify_on_shards)
-predict = _handing_over(predict_on_shards)
-score = _handing_over(score_on_shards)

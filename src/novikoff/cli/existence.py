@@ -76,24 +76,17 @@ def check_goes_together(asked: dict[str, Any], others: dict[str, Any]) -> bool:
 def answer_formula(
     file: str, table: TableOptions, asked: dict[str, Any], target: "Target | None", output: Output, **options: Any
 ) -> Result:
-    """Answer whether the estimate exists; with `engine=` among the options, that runs the shards."""
+    """Answer whether the estimate exists."""
     from novikoff.cli.render import warn
     from novikoff.prove.existence.search.existence import existence
     from novikoff.say import estimates as say
 
     formula, is_finite = asked.pop("formula"), asked.pop("finite", False)
     with progress(output.quiet) as bar:
-        if "engine" in options:
-            from novikoff.cluster.estimates import existence as existence_on_shards
-            from novikoff.data.reading import read
-
-            ask: Any = existence_on_shards
-            columns: Any = read(file, format=table.format, **table.form)
-        else:
-            ask, columns = existence, read_table(file, table, bar)
-            bar.close()
+        columns = read_table(file, table, bar)
+        bar.close()
         with bar.during("proving"):
-            found = ask(formula, columns, progress=bar.rename, **asked, **options)
+            found = existence(formula, columns, progress=bar.rename, **asked, **options)
         fitted, missing = _fitted(found) if is_finite else (None, None)
     if target is not None:
         target.write(found)

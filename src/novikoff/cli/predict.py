@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from novikoff.cli import cluster, documents, options
+from novikoff.cli import documents, options
 from novikoff.cli.files import load_model, out_target
 from novikoff.cli.options import Output, Result, TableOptions
 from novikoff.cli.progress import progress
@@ -36,7 +36,6 @@ PIECE = 1 << 16
 @click.option("--review", is_flag=True, help="Add a column: whether the prediction needs review, by fit --review.")
 @options.jobs
 @options.answering
-@cluster.predict
 def predict(
     model: str,
     file: str,

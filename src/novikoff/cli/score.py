@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from novikoff.cli import cluster, documents, options
+from novikoff.cli import documents, options
 from novikoff.cli.files import load_model
 from novikoff.cli.options import Output, Result, TableOptions
 from novikoff.cli.progress import progress
@@ -26,7 +26,6 @@ WIDEST_TABLE = 10
 @options.scored
 @options.jobs
 @options.answering
-@cluster.score
 def score(model: str, file: str, table: TableOptions, output: Output) -> Result:
     """Count the errors of MODEL on the labelled table FILE."""
     from novikoff.learn.measures import RocScores

@@ -5,26 +5,14 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from novikoff.cluster.engine import Local as Local
-    from novikoff.cluster.estimates import existence as existence
     from novikoff.cluster.learning import fit as fit
     from novikoff.cluster.on_ray import Ray as Ray
-    from novikoff.cluster.predicting import predict as predict
-    from novikoff.cluster.predicting import score as score
     from novikoff.cluster.proving import certify as certify
     from novikoff.cluster.proving import check as check
 
-_HOMES = {
-    "Local": "engine",
-    "Ray": "on_ray",
-    "certify": "proving",
-    "check": "proving",
-    "existence": "estimates",
-    "fit": "learning",
-    "predict": "predicting",
-    "score": "predicting",
-}
+_HOMES = {"Local": "engine", "Ray": "on_ray", "certify": "proving", "check": "proving", "fit": "learning"}
 
-__all__ = ["Local", "Ray", "certify", "check", "existence", "fit", "predict", "score"]
+__all__ = ["Local", "Ray", "certify", "check", "fit"]
 
 
 def __getattr__(name: str) -> Any:

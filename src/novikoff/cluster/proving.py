@@ -21,7 +21,6 @@ from novikoff.cluster.worker import Agreement, Worker
 from novikoff.data.examples import Block, Examples
 from novikoff.engine.clock import UNLIMITED, Clock
 from novikoff.engine.rows import Rows
-from novikoff.prove.existence.certificate import Existence
 from novikoff.prove.separable.certificate import Certificate
 from novikoff.prove.separable.check import check_derived, check_subject, unreadable_is_refused
 from novikoff.prove.separable.conclude import conclude
@@ -48,8 +47,7 @@ def certify(
 
     The certificate states what `novikoff.certify` states on one machine, and is checked by the same `check`. `source`,
     `engine` and `reading`, such as `label`, `encoding` or `shard_bytes`, are those of `cluster.fit`; `fit_intercept`,
-    `tolerance` and `time_limit` are those of `novikoff.certify`. `cluster.existence` reports which estimates are
-    infinite.
+    `tolerance` and `time_limit` are those of `novikoff.certify`.
     """
     check_parameters(tolerance, time_limit)
     with started(engine or Local(), source, Reading(**reading)) as cluster:
@@ -65,24 +63,18 @@ def certify_cluster(cluster: Cluster, **options: Any) -> Certificate:
 
 
 def check(
-    certificate: Certificate | Existence,
+    certificate: Certificate,
     source: Any,
     *,
     engine: Engine | None = None,
-    formula: str | None = None,
     **reading: Any,
 ) -> None:
     """Prove a certificate again from the rows of all shards; `CertificateError` names what differs.
 
     `reading` are `format`, `zero_based`, `shard_bytes` and `cache_folder` of `cluster.fit`; the certificate has the
-    rest. For a formula with more than names of columns, pass the same `formula` again.
+    rest.
     """
     how = Reading(**reading)
-    if isinstance(certificate, Existence):
-        from novikoff.cluster.estimates import check_existence
-
-        check_existence(certificate, source, engine, formula, how)
-        return
 
     def derive(claimed: Certificate) -> Certificate:
         if claimed.kernel is not None:
