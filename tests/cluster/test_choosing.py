@@ -73,7 +73,7 @@ def test_mixed_shards_take_the_lead_that_is_wrong_on_fewer_rows_that_were_not_le
     assert len(found) > 1
 
 
-@pytest.mark.parametrize("mixing", MIXINGS)
+@pytest.mark.parametrize("mixing", ["uniform", "adaptive"])
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_a_run_that_was_killed_goes_on_with_what_it_had_chosen(tmp_path, mixing, seed, monkeypatch):
     pattern, kept = write_all(tmp_path, "csv", integers=True, words=False, noise=9.0), tmp_path / "kept"

@@ -95,7 +95,7 @@ def test_mixing_is_a_ten_line_loop_and_k_never_exceeds_the_bound(tmp_path_factor
     files = written(tmp_path_factory.mktemp("shards"), shards)
     model = fit(
         files, mixing=mixing, max_iter=30, shuffle=False, readout="last", zero_based=False, classes=[-1, 1], lead=lead,
-        watch=lambda rounds: seen.append((rounds.history.weights[0].copy(), rounds.counted)),
+        watch=lambda rounds: seen.append((rounds.history.weights[0].copy(), rounds.history.counted)),
     )  # fmt: skip
     square = float((X**2).sum(axis=1).max() + 1)
     weights, counted, steps = mixed_by_hand(shards, 30, mixing, square, lead)
@@ -196,7 +196,7 @@ def test_with_a_lead_too_weights_that_go_from_shard_to_shard_are_those_of_one_ma
     generator = np.random.default_rng(0)
     X, y = generator.integers(-9, 10, (60, 3)).astype(float), np.where(generator.random(60) < 0.5, 1.0, -1.0)
     files = written(tmp_path, [(X[:20], y[:20]), (X[20:], y[20:])])
-    ours = fit(files, mixing="none", max_iter=3, lead=0.5, zero_based=False, checkpoint=tmp_path / "checkpoint")
+    ours = fit(files, mixing="none", max_iter=3, lead=0.5, zero_based=False)
     one = Perceptron(lead=0.5, shuffle=False, max_iter=3).fit(X, y)
     assert (ours.coef_ == one.coef_).all()
     for name in ("mistakes", "narrow", "narrow_per_epoch", "mistaken_rows", "lead"):

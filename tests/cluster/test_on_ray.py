@@ -92,7 +92,7 @@ class Killing(Ray):
 def test_an_actor_that_is_killed_in_the_middle_of_a_round_changes_nothing(nodes, pattern, mixing, lead):
     """Or while a lead is tried."""
     nodes.have(2)
-    engine = Killing("learn", "go_on")
+    engine = Killing("learn", "block")
     same(learned(pattern, engine, mixing, lead=lead), learned(pattern, Local(), mixing, lead=lead))
     assert engine.restarted == 1
 
@@ -183,10 +183,10 @@ def test_of_several_shards_that_are_wrong_the_first_is_named(nodes, tmp_path):
 
 
 def test_a_node_with_other_programs_is_named(nodes, pattern, monkeypatch):
-    from novikoff.cluster import on_ray
+    from novikoff.cluster import engine
 
-    ours = {**on_ray.versions(), "Python": "2.7"}
-    monkeypatch.setattr(on_ray, "versions", lambda: ours)
+    ours = {**engine.versions(), "Python": "2.7"}
+    monkeypatch.setattr(engine, "versions", lambda: ours)
     with pytest.raises(ValueError, match=r"the node \S+ has Python 3\.\d+, but this machine has 2\.7"):
         fit(pattern, label="y", engine=Ray())
 

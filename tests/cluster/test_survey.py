@@ -6,11 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from novikoff import Perceptron
-from novikoff.cluster import fit
-from novikoff.cluster import survey as survey_module
+from novikoff.cluster import agreeing, fit
+from novikoff.cluster.agreeing import agree_on_tables
 from novikoff.cluster.engine import Local
 from novikoff.cluster.shards import shards_of
-from novikoff.cluster.survey import agree_on_tables
 from novikoff.cluster.worker import Worker
 from novikoff.data import read
 from novikoff.features import numeric
@@ -22,7 +21,7 @@ from tests.cluster.files import rows, write, write_all
 @pytest.fixture(autouse=True)
 def short_runs(monkeypatch):
     """Sums of floats begin anew every few values, as they otherwise do every few thousand."""
-    for module in (numeric, survey_module):
+    for module in (numeric, agreeing):
         monkeypatch.setattr(module, "RUN", 4)
 
 

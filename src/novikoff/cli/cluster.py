@@ -60,8 +60,7 @@ def _handing_over(instead: Callable[..., Any], *more: Callable[[Any], Any]) -> C
 
 def engine_of(cluster: str) -> "Engine":
     """Return the engine that runs the shards."""
-    from novikoff.cluster.engine import Local
-    from novikoff.cluster.on_ray import Ray
+    from novikoff.cluster.engine import Local, Ray
 
     if cluster == "local":
         return Local()
@@ -112,7 +111,7 @@ def fit_on_shards(
         reader,
         engine=engine,
         mixing=mixing or "uniform",  # type: ignore[arg-type]
-        checkpoint=target.path.with_name(f"{target.path.name}.checkpoint"),
+        checkpoint=None if mixing == "none" else target.path.with_name(f"{target.path.name}.checkpoint"),
         resume=resume,
         watch=rounds.say,
         **asked,
@@ -179,8 +178,9 @@ def certify_on_shards(
     **limits: Any,
 ) -> Result:
     from novikoff.cli.certify import CODES, described, panel
-    from novikoff.cluster.agreeing import Reading, started
+    from novikoff.cluster.agreeing import started
     from novikoff.cluster.proving import certify_cluster
+    from novikoff.cluster.worker import Reading
 
     _refuse({"report": page.report, "report_features": page.report_features, **space.given, **asked})
     _refuse({"diverging": diverging})

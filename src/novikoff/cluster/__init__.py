@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from novikoff.cluster.engine import Local as Local
+    from novikoff.cluster.engine import Ray as Ray
     from novikoff.cluster.learning import fit as fit
-    from novikoff.cluster.on_ray import Ray as Ray
     from novikoff.cluster.proving import certify as certify
     from novikoff.cluster.proving import check as check
 
-_HOMES = {"Local": "engine", "Ray": "on_ray", "certify": "proving", "check": "proving", "fit": "learning"}
+_HOMES = {"Local": "engine", "Ray": "engine", "certify": "proving", "check": "proving", "fit": "learning"}
 
 __all__ = ["Local", "Ray", "certify", "check", "fit"]
 

@@ -2,32 +2,28 @@
 
 import os
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from novikoff import __version__
-from novikoff.cluster.agreeing import Cluster, Reading, started
+from novikoff.cluster.agreeing import Cluster, given, started
 from novikoff.cluster.engine import Engine, Local
-from novikoff.cluster.rounds import MIXINGS, MixedRounds, Mixing, Mixture, PassedRounds, Rounds, Shards
+from novikoff.cluster.rounds import MIXINGS, Mixing, Mixture, Rounds, Shards, Watcher
+from novikoff.cluster.worker import Reading
 from novikoff.features.scaling import table_scale
-from novikoff.keep.layout import Arrays, FileParts, read, write
+from novikoff.keep.layout import FileParts, read, write
 from novikoff.learn.epochs import Epochs
 from novikoff.learn.fit import fit as learn_fit
 from novikoff.learn.fit import leads_tried, settled
 from novikoff.learn.linear.memory import LinearModel
-from novikoff.learn.run import Cycle, Stopped
+from novikoff.learn.run import Stopped
 from novikoff.options import Options
 
 if TYPE_CHECKING:
     from novikoff.estimators.perceptron import Perceptron
-
-# What is called after every round.
-Watcher = Callable[[Rounds], None]
 
 
 def fit(
@@ -42,7 +38,7 @@ def fit(
 ) -> "Perceptron":
     """Return a `Perceptron`, learned from the shards of a data set.
 
-    Keywords are fields of `Reading`, which say how the shards are read, and options of `novikoff.options`;
+    Keywords are the fields of `Reading` that say how the shards are read, and options of `novikoff.options`;
     an epoch is a round here, in which every shard is learned once.
 
     Parameters
@@ -51,9 +47,9 @@ def fit(
         `novikoff.data.read`, which says how a table in text is written, or a `ray.data.Dataset`.
     engine : what runs the shards: `Local()`, the default, or `Ray(address)`. Both give the same bits.
     mixing : "uniform" adds the mean of what the shards learned in a round; "adaptive" as much of its sum as the theorem
-        allows; with "none" the weights go from shard to shard, which is the run of one machine, bit for bit.
+        allows; with "none" the shards send their rows, one block after the other, to the run of one machine.
     checkpoint : a file that is written after every round, and removed in the end. With `resume`, a run whose driver
-        was killed continues from it, to the same bits.
+        was killed continues from it, to the same bits. Not with `mixing="none"`.
     watch : called after every round with the `Rounds` so far.
     asked : `shuffle` draws the order of a shard from `random_state`, the round and the shard; not allowed with
         `mixing="none"`. A `lead` is relative to the longest example of all shards; "auto" divides the lead that is
@@ -65,34 +61,35 @@ def fit(
     """
     own = {name: asked.pop(name) for name in READING if name in asked}
     options = _options(mixing, asked)
-    shared: dict[str, Any] = {
-        "fit_intercept": options.fit_intercept,
-        "labels_are_shared": mixing != "none",
-        "scale": table_scale("auto", options.fit_intercept, options.readout),
-    }
-    reading = Reading(**own, **shared).of(source)
-    parameters: dict[str, Any] = {"label": reading.label}
-    parameters |= {name: getattr(options, name) for name in (*SAME_RUN, "max_iter", "time_limit")}
-    kept = Checkpoint(
-        checkpoint, {name: parameters[name] for name in ("label", *SAME_RUN)} | {"mixing": mixing}, resume
-    )
-    known = kept.lead() if options.lead == "auto" else None
+    is_mixed = mixing != "none"
+    if not is_mixed and (resume or checkpoint is not None):
+        raise ValueError('mixing="none" is the run of one machine, which has no checkpoint; omit checkpoint and resume')
+    scale = table_scale("auto", options.fit_intercept, options.readout)
+    reading = Reading(**own, fit_intercept=options.fit_intercept, labels_are_shared=is_mixed, scale=scale)
+    reading = given(source, reading)
+    same = {"label": reading.label, **{name: getattr(options, name) for name in SAME_RUN}}
+    kept = Checkpoint(checkpoint, {**same, "mixing": mixing}, resume)
+    lead = kept.lead if options.lead == "auto" else None
 
-    def after(rounds: Rounds) -> None:
+    def begin(rounds: Any) -> None:
+        kept.take_up(rounds)
+        rounds.after = after
+
+    def after(rounds: Any) -> None:
         kept.write(rounds)
         if watch is not None:
             watch(rounds)
 
     with started(engine or Local(), source, reading, kept.token) as cluster:
-        space = Shards(mixing, after, kept.take_up)
-        learned = learn_fit(cluster, space, options if known is None else replace(options, lead=known))
-    how = settled(options, cluster.n_rows)
-    if known is not None and how.lead == "auto":
-        tried = leads_tried(cluster, how.epochs, space.over(cluster, options).shards)
+        how = options if lead is None else replace(options, lead=lead)
+        learned = learn_fit(cluster if is_mixed else cluster.examples, Shards(cluster, mixing, begin), how)
+    if lead is not None and (usual := settled(options, cluster.n_rows)).lead == "auto":
+        tried = leads_tried(cluster, usual.epochs, len(cluster.shards))
         learned = replace(learned, run=replace(learned.run, leads_tried=len(tried)))
     if learned.run.stopped is not Stopped.INTERRUPTED:
         kept.remove()
-    parameters |= {} if cluster.shards[0].is_table else {"zero_based": cluster.agreed.terms.zero_based}
+    parameters = {**same, "max_iter": options.max_iter, "time_limit": options.time_limit}
+    parameters |= {} if cluster.shards[0].is_table else {"zero_based": cluster.agreed.reading.zero_based}
     from novikoff.estimators.perceptron import Perceptron
 
     return Perceptron.from_model(LinearModel.of(learned, parameters))
@@ -106,9 +103,6 @@ READING = (
 SAME_RUN = ("readout", "fit_intercept", "shuffle", "random_state", "tie", "lead", "min_margin")
 
 KIND = "checkpoint of a cluster"
-COUNTS = ("steps", "flawless", "unfinished", "counts", "unfinished_narrow", "narrow")
-HISTORY = ("examples", "mistakes", "narrow", "lead", "longest")
-LOOKOUT = ("next", "kept", "since", "looks", "patience")
 
 
 def _options(mixing: Mixing, asked: dict[str, Any]) -> Options:
@@ -144,6 +138,8 @@ class Checkpoint:
                 f"{path} is the checkpoint of a run that can be resumed; resume it, or delete the file"
             )
         self.token: str = secrets.token_hex(8) if self._parts is None else self._parts.header["token"]
+        # The lead of the resumed run, which may have been chosen.
+        self.lead = None if self._parts is None else float(self._parts.header["lead"])
 
     def _read(self) -> FileParts:
         """Return the content of the file, if it is a checkpoint of a run with the same options."""
@@ -166,15 +162,11 @@ class Checkpoint:
                 )
         return parts
 
-    def lead(self) -> float | None:
-        """Return the lead of the resumed run, which may have been chosen."""
-        return None if self._parts is None else float(self._parts.header["history"]["lead"])
-
     def write(self, rounds: Rounds) -> None:
-        """Write what is known after a round."""
-        if self.path is None:
+        """Write what is known after a round; not after one that shows a cycle, which would show it again."""
+        if self.path is None or rounds.epochs.cycle is not None:
             return
-        history, epochs = rounds.history, rounds.epochs
+        history, mixture = rounds.history, rounds.mixture
         header: dict[str, Any] = {
             "format": 1,
             "novikoff": __version__,
@@ -182,50 +174,32 @@ class Checkpoint:
             "token": self.token,
             "asked": self.asked,
             "shards": _shards(rounds.cluster),
-            "epochs": {name: getattr(epochs, name) for name in COUNTS},
-            "history": {name: getattr(history, name) for name in HISTORY},
+            "epochs": vars(rounds.epochs),
+            "lead": history.lead,
+            "narrow": history.narrow,
+            "counted": str(mixture.counted),
+            "updates": mixture.updates,
+            "moved": mixture.moved,
         }
-        arrays: Arrays = {"weights": history.weights}
-        if isinstance(rounds, MixedRounds):
-            mixture = rounds.mixture
-            header["mixture"] = {"counted": str(mixture.counted), "moved": mixture.moved}
-            arrays["summed"] = rounds.summed
-        elif isinstance(rounds, PassedRounds):
-            arrays |= {"drift": history.drift, "mistaken": rounds.mistaken}
-            header["cycle"] = None if epochs.cycle is None else list(vars(epochs.cycle).values())
-            if rounds.counted_rows is not None:
-                header["lookout"] = {name: getattr(rounds.lookout, name) for name in LOOKOUT}
-                arrays["counts"] = rounds.counted_rows.counts
-        write(self.path, header, arrays)
+        write(self.path, header, {"weights": mixture.weights, "summed": rounds.summed})
 
     def take_up(self, rounds: Rounds) -> None:
         """Restore rounds from the checkpoint, if the shards are still the same."""
         if self._parts is None:
             return
         header, arrays = self._parts
-        _check_shards(rounds.cluster, header["shards"])
-        history = rounds.history
-        for name, value in header["history"].items():
-            setattr(history, name, value)
-        rounds.epochs = Epochs(rounds.cluster.n_rows, **{name: header["epochs"][name] for name in COUNTS})
-        history.weights = arrays["weights"]
-        if isinstance(rounds, MixedRounds):
-            mixture = header["mixture"]
-            counted = Fraction(mixture["counted"])
-            rounds.mixture = Mixture(history.weights, counted, history.updates, mixture["moved"])
-            rounds.summed = arrays["summed"]
-            rounds.remember()
-        elif isinstance(rounds, PassedRounds):
-            history.drift, rounds.mistaken = arrays["drift"], arrays["mistaken"].astype(np.bool_)
-            if header["cycle"] is not None:
-                since, until, rows, times, rivals = header["cycle"]
-                against = None if rivals is None else tuple(rivals)
-                rounds.epochs.cycle = Cycle(since, until, tuple(rows), tuple(times), against)
-                rounds.lookout.space = None
-            if rounds.counted_rows is not None:
-                rounds.counted_rows.counts[:] = arrays["counts"]
-                for name in LOOKOUT:
-                    setattr(rounds.lookout, name, header["lookout"][name])
+        now, before = _shards(rounds.cluster), header["shards"]
+        if [name for name, _ in now] != [name for name, _ in before]:
+            raise ValueError(f"the checkpoint is of {len(before)} other shards; start over")
+        for (name, fingerprint), (_, known) in zip(now, before, strict=True):
+            if fingerprint != known:
+                raise ValueError(f"{name} has changed since the checkpoint was written; start over")
+        rounds.epochs = Epochs(**header["epochs"])
+        rounds.history.examples, rounds.history.narrow = rounds.epochs.steps, header["narrow"]
+        counted = Fraction(header["counted"])
+        rounds.mixture = Mixture(arrays["weights"], counted, header["updates"], header["moved"])
+        rounds.summed = arrays["summed"]
+        rounds.remember()
 
     def remove(self) -> None:
         if self.path is not None:
@@ -235,14 +209,3 @@ class Checkpoint:
 def _shards(cluster: Cluster) -> list[list[str]]:
     of_each = zip(cluster.shards, cluster.agreed.prepared, strict=True)
     return [[shard.name, prepared.fingerprint] for shard, prepared in of_each]
-
-
-def _check_shards(cluster: Cluster, before: list[list[str]]) -> None:
-    now = _shards(cluster)
-    for (name, fingerprint), (old_name, old_fingerprint) in zip(now, before, strict=False):
-        if name != old_name:
-            raise ValueError(f"the checkpoint is of other shards: {old_name} has become {name}")
-        if fingerprint != old_fingerprint:
-            raise ValueError(f"{name} has changed since the checkpoint was written; start over")
-    if len(now) != len(before):
-        raise ValueError(f"the checkpoint is of {len(before)} shards, and now there are {len(now)}; start over")

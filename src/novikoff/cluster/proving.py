@@ -6,7 +6,7 @@ and number, and a claim is proved of all rows when every shard has proved it of 
 of all rows in order, as on one machine, and so is the check: the rows pass through the driver, block by block.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -15,10 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from novikoff.cluster.agreeing import Cluster, Reading, started
+from novikoff.cluster.agreeing import Cluster, started
 from novikoff.cluster.engine import Engine, Local
-from novikoff.cluster.worker import Agreement, Worker
-from novikoff.data.examples import Block, Examples
+from novikoff.cluster.worker import Agreement, Reading, Worker
 from novikoff.engine.clock import UNLIMITED, Clock
 from novikoff.engine.rows import Rows
 from novikoff.prove.separable.certificate import Certificate
@@ -57,18 +56,11 @@ def certify(
 
 def certify_cluster(cluster: Cluster, **options: Any) -> Certificate:
     """Return the certificate of shards that have agreed; the options are those of `certify_examples`."""
-    data, fit_intercept = on_shards(cluster), cluster.agreed.terms.fit_intercept
-    passes = OnShards(cluster)
-    return certify_examples(data.examples, fit_intercept=fit_intercept, data=data, passes=passes, **options)
+    data, passes = on_shards(cluster), OnShards(cluster)
+    return certify_examples(data.examples, fit_intercept=data.fit_intercept, data=data, passes=passes, **options)
 
 
-def check(
-    certificate: Certificate,
-    source: Any,
-    *,
-    engine: Engine | None = None,
-    **reading: Any,
-) -> None:
+def check(certificate: Certificate, source: Any, *, engine: Engine | None = None, **reading: Any) -> None:
     """Prove a certificate again from the rows of all shards; `CertificateError` names what differs.
 
     `reading` are `format`, `zero_based`, `shard_bytes` and `cache_folder` of `cluster.fit`; the certificate has the
@@ -92,43 +84,12 @@ def check(
     check_derived(certificate, derive)
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# What the driver knows
-# ---------------------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, eq=False)
-class ShardedExamples(Examples):
-    """Examples of which the driver knows the number, and can fetch some."""
-
-    cluster: Cluster | None = None
-
-    def take(self, numbers: Numbers) -> Block:
-        assert self.cluster is not None
-        return self.cluster.take(numbers)
-
-    def blocks(self) -> Iterator[Block]:
-        raise TypeError("these examples are on the shards")
+# -- what the driver knows ---------------------------------------------------------------------------------------------
 
 
 def on_shards(cluster: Cluster) -> "ShardedBlocks":
     """Return the rows of all shards, as proofs use them."""
-    agreed = cluster.agreed
-    examples = ShardedExamples(
-        [],
-        agreed.starts,
-        agreed.classes,
-        agreed.counts,
-        agreed.n_columns,
-        sum(part.n_entries for part in agreed.prepared),
-        all(part.is_sparse for part in agreed.prepared),
-        None,
-        agreed.terms.label,
-        agreed.terms.encoding,
-        rounded=next((part.rounded for part in agreed.prepared if part.rounded is not None), None),
-        cluster=cluster,
-    )
-    return ShardedBlocks(examples, agreed.terms.fit_intercept, cluster)
+    return ShardedBlocks(cluster.examples, cluster.agreed.reading.fit_intercept, cluster)
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,28 +114,21 @@ class ShardedBlocks(InBlocks):
 
     cluster: Cluster
 
-    def ask(self, function: Callable[..., Any], *args: Any, on: Sequence[int] | None = None) -> list[Any]:
+    def ask(self, function: Callable[..., Any], *args: Any) -> list[Any]:
         """Call a function of a worker on every shard; return the results."""
-        return self.cluster.call("apply", function, *args, on=on)
+        return self.cluster.call("apply", function, *args)
 
     @cached_property
     def _facts(self) -> tuple[Subject, Fraction]:
-        """Compute the fingerprint here, block by block, and the rest on all shards."""
-        numbers, about = range(len(self.cluster.shards)), self.about
-        digest = about.fingerprint()
-        for number, n_blocks in enumerate(self.ask(number_of_blocks)):
-            for block in range(n_blocks):
-                [rows] = self.ask(rows_of_block, block, on=[number])
-                digest.add(matrix_of(rows))
-        places = (self.ask(places_of_labels, on=[number])[0] for number in numbers)
-        longest = max(self.ask(longest_row, self.fit_intercept))
-        return replace(about, data_hash=digest.with_labels(places)), longest
-
-    @cached_property
-    def first_of_each(self) -> Numbers:
-        rows = np.concatenate(self.ask(first_rows))
-        _, first = np.unique(self.examples.take(rows).labels, return_index=True)
-        return np.sort(rows[first])
+        """The subject and R^2, from one pass of all rows through the driver, which keeps the labels."""
+        digest, longest, labels = self.about.fingerprint(), Fraction(0), list[NDArray[Any]]()
+        small = np.min_scalar_type(len(self.classes))
+        for block in self.examples.blocks():
+            matrix = matrix_of(block.rows)
+            digest.add(matrix)
+            longest = max(longest, radius_square(matrix, self.fit_intercept))
+            labels.append(self.examples.places_of(block.labels).astype(small))
+        return replace(self.about, data_hash=digest.with_labels(iter(labels))), longest
 
     def rows_of(self, places: Sequence[int]) -> Numbers:
         return np.concatenate(self.ask(rows_of_classes, places))
@@ -220,36 +174,7 @@ class OnShards(Passes):
         return worst.rows(), None if None in smallest else min(square for square in smallest if square is not None)
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Functions that run on shards
-
-
-def number_of_blocks(worker: Worker, agreed: Agreement) -> int:
-    """Return the number of blocks in which the shard has its rows."""
-    return worker.examples(agreed).n_blocks
-
-
-def rows_of_block(worker: Worker, agreed: Agreement, number: int) -> Rows:
-    """Return the rows of a block of this shard."""
-    return worker.examples(agreed).block(number).rows
-
-
-def places_of_labels(worker: Worker, agreed: Agreement) -> NDArray[Any]:
-    """Return the index of every label among the classes."""
-    examples = worker.examples(agreed)
-    places = np.concatenate([examples.places_of(block.labels) for block in examples.blocks()])
-    return places.astype(np.min_scalar_type(len(agreed.classes)))
-
-
-def longest_row(worker: Worker, agreed: Agreement, fit_intercept: bool) -> Fraction:
-    """Return R^2 of this shard, exactly."""
-    blocks = InBlocks(worker.examples(agreed), fit_intercept).blocks()
-    return max(radius_square(matrix_of(block.rows), fit_intercept) for block in blocks)
-
-
-def first_rows(worker: Worker, agreed: Agreement) -> Numbers:
-    """Return the first row of every class in this shard, by its number among all."""
-    return int(agreed.starts[worker.number]) + InBlocks(worker.examples(agreed), True).first_of_each
+# -- what shards do ----------------------------------------------------------------------------------------------------
 
 
 def rows_of_classes(worker: Worker, agreed: Agreement, places: Sequence[int]) -> Numbers:

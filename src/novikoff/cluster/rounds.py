@@ -1,13 +1,13 @@
-"""Rounds: all shards learn an epoch from common weights, or one after the other from the weights of the one before.
+"""Rounds: all shards learn an epoch from common weights, and what they learned is mixed.
 
-Both are learners in the sense of `learn/epochs.py`, with the loop, limits and stop reasons of all, and
-`Shards` is a space in the sense of `learn/fit.py`, whose examples are in a cluster.
+A round is an epoch in the sense of `learn/epochs.py`, with the loop, limits and stop reasons of all, and `Shards` is a
+space in the sense of `learn/fit.py`, whose examples are in a cluster.
 
-Where shards learn at once, shard i changes the common weights w by d_i, with k_i mistakes, and the changes are mixed.
-*Uniform* mixing (McDonald, Hall, Mann 2010) adds their mean. *Adaptive* mixing adds as much of their sum D as the proof
-allows: eta D, with the largest eta of at most 1 that keeps ||w||^2 <= R^2 K. Either way a mistake counts with a factor,
-1/S or eta, and K is the sum of these. By convexity, or by the choice of eta, ||w||^2 <= R^2 K stays true;
-every unit vector u that separates with margin gamma has <w, u> >= K gamma; and so
+Shard i changes the common weights w by d_i, with k_i mistakes. *Uniform* mixing (McDonald, Hall, Mann 2010) adds the
+mean of the changes. *Adaptive* mixing adds as much of their sum D as the proof allows: eta D, with the largest eta of
+at most 1 that keeps ||w||^2 <= R^2 K. Either way a mistake counts with a factor, 1/S or eta, and K is the sum of these.
+By convexity, or by the choice of eta, ||w||^2 <= R^2 K stays true; every unit vector u that separates with margin gamma
+has <w, u> >= K gamma; and so
 
     K gamma <= <w, u> <= ||w|| <= sqrt(K) R,    that is    K <= (R/gamma)^2    and    gamma <= ||w||/K.
 
@@ -25,11 +25,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novikoff.cluster.agreeing import Cluster
-from novikoff.cluster.worker import Change, Learning, Passed
+from novikoff.cluster.worker import Change
+from novikoff.data.examples import Examples
 from novikoff.engine.rounding import UNIT_ROUNDOFF, down, up
-from novikoff.learn.epochs import Epochs, Learner, Lookout, Watch
+from novikoff.learn.epochs import Epochs, Learner, Watch
 from novikoff.learn.fit import Space
-from novikoff.learn.linear.learner import CountedRows
+from novikoff.learn.linear.learner import CountedRows, LinearLearner
 from novikoff.learn.linear.memory import LinearMemory, Mixed
 from novikoff.learn.run import Cycle, Stopped
 from novikoff.options import Options, Readout
@@ -38,6 +39,9 @@ from novikoff.prove.exact.floats import root_down
 Floats = NDArray[np.float64]
 Mixing = Literal["uniform", "adaptive", "none"]
 MIXINGS: tuple[Mixing, ...] = ("uniform", "adaptive", "none")
+
+# What is called with the rounds so far.
+Watcher = Callable[[Any], None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,94 +117,62 @@ def _product_up(a: Floats, b: Floats) -> float:
 
 @dataclass(frozen=True)
 class Shards(Space):
-    """The space of a sharded perceptron. `after` is called after every round, and `take_up` before the first.
+    """The space of a sharded perceptron, for examples that are a `Cluster`; or, for those of a cluster, of one machine.
 
-    A trial, by which a lead is chosen, is not shown and writes no checkpoint: a run killed in it starts over.
+    `begin` is called with the learner of the run before it learns; not in a trial, by which a lead is chosen: a run
+    that is killed in one starts over.
     """
 
-    mixing: Mixing = "uniform"
-    after: "Callable[[Rounds], None]" = lambda rounds: None
-    take_up: "Callable[[Rounds], None]" = lambda rounds: None
-    whole: Cluster | None = None
-
-    def over(self, examples: Cluster, options: Options) -> "Shards":
-        return replace(self, whole=examples)
+    cluster: Cluster
+    mixing: Mixing
+    begin: Watcher
 
     @property
     def shards(self) -> int:
-        """How many learners' weights are mixed."""
-        return 1 if self.mixing == "none" or self.whole is None else len(self.whole.shards)
+        return 1 if self.mixing == "none" else len(self.cluster.shards)
 
-    def learner(self, examples: Cluster, options: Options, start: Any = None) -> "Rounds":
-        seed = int(options.random_state) if options.shuffle else None
-        how = Learning(options.tie, seed, options.readout == "average", float(options.lead))
-        is_run = examples is self.whole
-        after = self.after if is_run else lambda rounds: None
-        memory = examples.agreed.new_memory()
-        rounds: Rounds
-        if self.mixing == "none":
-            rounds = PassedRounds(examples, how, memory, after, options=options)
+    def learner(self, examples: Cluster | Examples, options: Options, start: Any = None) -> "Rounds | Visits":
+        memory = self.cluster.agreed.new_memory()
+        rounds: Rounds | Visits
+        if isinstance(examples, Cluster):
+            rounds = Rounds(examples, options, memory, self.mixing)
         else:
-            rounds = MixedRounds(examples, how, memory, after, mixing=self.mixing)
-        if is_run:
-            self.take_up(rounds)
+            lead = float(options.lead)
+            rounds = Visits(examples, memory, options.tie, None, options.epochs, lead=lead, cluster=self.cluster)
+        if examples is self.cluster or examples is self.cluster.examples:
+            self.begin(rounds)
         return rounds
 
 
 @dataclass
 class Rounds(Learner):
-    """What both kinds of rounds have: the history, the mistakes of every round, and the callback after each."""
-
-    cluster: Cluster
-    how: Learning
-    history: LinearMemory
-    after: Callable[["Rounds"], None]
-    epochs: Epochs = field(init=False)
-    returning: None = None
-    seconds: float = 0.0  # of the last round
-    shared: Any = field(init=False)  # how shards learn, as an engine shares it
-
-    def __post_init__(self) -> None:
-        self.shared = self.cluster.engine.share(self.how)
-        self.epochs = Epochs(self.cluster.n_rows)
-        self.history.longest, self.history.lead = self.cluster.agreed.longest, self.how.lead
-
-    @property
-    def counted(self) -> float:
-        """K, or the number of mistakes where nothing is mixed."""
-        return self.history.counted
-
-    def wrong(self, examples: Cluster, readout: Readout) -> NDArray[np.bool_]:
-        self.settle()
-        bits = examples.call("errors", self.history, readout)
-        sizes = np.diff(examples.agreed.starts).tolist()
-        return np.concatenate(
-            [np.unpackbits(part, count=size).astype(bool) for part, size in zip(bits, sizes, strict=True)]
-        )
-
-
-@dataclass
-class MixedRounds(Rounds):
     """Rounds in which all shards learn at once, and what they learned is mixed.
 
-    `summed` is the sum of the weights after every example, in all shards.
+    `summed` is the sum of the weights after every example, in all shards; `seconds` is what the last round took.
     """
 
-    mixing: Mixing = "uniform"
+    cluster: Cluster
+    options: Options
+    history: LinearMemory
+    mixing: Mixing
+    after: Watcher = lambda rounds: None
+    epochs: Epochs = field(init=False)
     mixture: Mixture = field(init=False)
     summed: Floats = field(init=False)
+    returning: None = None
+    seconds: float = 0.0
 
     def __post_init__(self) -> None:
-        super().__post_init__()
+        self.shared = self.cluster.engine.share(self.options)  # how shards learn
+        self.epochs = Epochs(self.cluster.n_rows)
+        self.history.longest, self.history.lead = self.cluster.agreed.longest, float(self.options.lead)
         self.mixture = Mixture(self.history.weights)
         self.summed = np.zeros_like(self.history.weights)
 
     def learn(self, watch: Watch) -> Stopped | None:
         """Learn a round, and add its mixture to the weights."""
-        if self.epochs.cycle is not None:
-            return Stopped.CYCLE
         began = time.monotonic()
-        changes = self._changes()
+        changes = self._changes(self.epochs.begun)
         made = [change.updates for change in changes]
         for change in changes:
             if change.summed is not None:
@@ -208,19 +180,30 @@ class MixedRounds(Rounds):
         if any(made):
             parts = [change.change for change in changes]
             self.mixture = self.mixture.with_changes(parts, made, self.history.step_square, self.mixing)
+            if not np.any(sum(parts[1:], parts[0])):
+                self.epochs.cycle = self._cancelled()
         self._count(sum(made), sum(change.narrow for change in changes))
-        is_nothing = sum(made) > 0 and not np.any(sum((change.change for change in changes[1:]), changes[0].change))
-        if is_nothing and (cycle := self._cancelled()) is not None:
-            self.epochs.cycle = cycle
         self.seconds = time.monotonic() - began
         self.after(self)
         return Stopped.CYCLE if self.epochs.cycle is not None else None
 
-    def _changes(self, *, number: int | None = None, record: bool = False) -> list[Change]:
-        """Return what all shards learn in the next round; with a number, repeat that round."""
-        number = self.epochs.steps // self.epochs.n_rows if number is None else number
+    def _changes(self, number: int, *, record: bool = False) -> list[Change]:
+        """Return what all shards learn in the round of this number."""
         mixture = self.mixture
         return self.cluster.call("learn", self.shared, mixture.weights, mixture.updates_at_least, number, record)
+
+    def _cancelled(self) -> Cycle | None:
+        """Return the mistakes of the round that has just changed nothing, if they cancel exactly: an obstruction.
+
+        A round is a function of its weights, so it can be repeated, recording its rows.
+        """
+        done = self.epochs.begun
+        counted = CountedRows.of(self.cluster, self.history)  # type: ignore[arg-type]
+        if counted is None:
+            return None
+        for change in self._changes(done, record=True):
+            counted.count(change.rows, change.rivals)
+        return counted.cancelled(done, done + 1, Watch())
 
     def _count(self, made: int, narrow: int) -> None:
         n_rows = self.cluster.n_rows
@@ -236,24 +219,13 @@ class MixedRounds(Rounds):
         fewer = mixture.updates - mixture.counted
         self.history.mixed = Mixed(float(fewer) if float(fewer) >= fewer else up(float(fewer)), mixture.moved)
 
-    def _cancelled(self) -> Cycle | None:
-        """Return the mistakes of the round that has just changed nothing, if they cancel exactly: an obstruction.
-
-        The weights are unchanged, and a round is a function of them, so it can be repeated, recording its rows.
-        """
-        done = self.epochs.begun
-        counted = CountedRows.of(self.cluster, self.history)  # type: ignore[arg-type]
-        if counted is None:
-            return None
-        for change in self._changes(number=done - 1, record=True):
-            assert change.rows is not None
-            assert change.rivals is not None
-            counted.count(change.rows, change.rivals)
-        return counted.cancelled(done - 1, done, Watch())
-
     def settle(self) -> None:
         """Store the average in the form that a memory has."""
         self.history.drift = self.history.examples * self.history.weights - self.summed
+
+    def wrong(self, examples: Cluster, readout: Readout) -> NDArray[np.bool_]:
+        self.settle()
+        return np.concatenate(examples.call("errors", self.history, readout))
 
     def counts(self, readout: Readout, stopped: Stopped) -> dict[str, Any]:
         mixed = {"mixed_mistakes": float(self.history.counted), "shards": len(self.cluster.shards)}
@@ -261,54 +233,19 @@ class MixedRounds(Rounds):
 
 
 @dataclass
-class PassedRounds(Rounds):
-    """Rounds in which the weights go from shard to shard: the run of one machine, in the order given."""
+class Visits(LinearLearner):
+    """The run of one machine, in the order given: the shards send their blocks."""
 
-    options: Options = field(default_factory=Options)
-    mistaken: NDArray[np.bool_] = field(init=False)
-    counted_rows: CountedRows | None = field(init=False)
-    lookout: Lookout = field(init=False)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self.history.longest = 0.0
-        self.mistaken = np.zeros(self.cluster.n_rows, dtype=np.bool_)
-        repeats = self.options.epochs != 1
-        self.counted_rows = CountedRows.of(self.cluster, self.history) if repeats else None  # type: ignore[arg-type]
-        self.lookout = Lookout(self.counted_rows, self.cluster.n_rows)
+    cluster: Cluster | None = None
+    after: Watcher = lambda rounds: None
+    seconds: float = 0.0
 
     def learn(self, watch: Watch) -> Stopped | None:
-        if self.epochs.cycle is not None and self.options.wants_convergence:
-            return Stopped.CYCLE
         began = time.monotonic()
-        for number in range(len(self.cluster.shards)):
-            [passed] = self.cluster.call("go_on", self.shared, self.history, self.options.min_margin, on=[number])
-            self._note(passed)
-            stopped = passed.stopped or watch.cut_short()
-            if stopped is not None:
-                return stopped
-        if self.epochs.flawless is None and (cycle := self.lookout.look(self.epochs.begun, Watch())) is not None:
-            self.epochs.cycle = cycle
+        stopped = super().learn(watch)
         self.seconds = time.monotonic() - began
         self.after(self)
-        return Stopped.CYCLE if self.epochs.cycle is not None and self.options.wants_convergence else None
+        return stopped
 
-    def _note(self, passed: Passed) -> None:
-        seen, narrow = (getattr(passed.memory, name) - getattr(self.history, name) for name in ("examples", "narrow"))
-        memory = passed.memory.copy()  # what comes from another machine may be read-only
-        for name in ("weights", "drift", "examples", "mistakes", "narrow", "longest"):
-            setattr(self.history, name, getattr(memory, name))
-        self.epochs.count(passed.at, seen, np.arange(len(passed.at)) < narrow)
-        self.mistaken[passed.deciding] = True
-        if self.counted_rows is not None and len(passed.rows):
-            self.counted_rows.count(passed.rows, passed.rivals)
-
-    def counts(self, readout: Readout, stopped: Stopped) -> dict[str, Any]:
-        wrong = self.wrong(self.cluster, readout)
-        return {
-            "errors": int(wrong.sum()),
-            "errors_elsewhere": int((wrong & ~self.mistaken).sum()),
-            "encoded": self.cluster.agreed.terms.encoding is not None,
-            "order": "given",
-            "mistaken_rows": int(self.mistaken.sum()),
-        }
+    def _epochs_at_once(self) -> int:
+        return 1

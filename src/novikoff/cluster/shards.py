@@ -50,16 +50,12 @@ class FileShard:
     def is_table(self) -> bool:
         return self.format != "svmlight"
 
-    def check_unchanged(self) -> None:
-        """Refuse a file that has changed since."""
-        if stamp_of(self.file) != self.stamp:
-            raise OSError(f"{self.file} has changed since the work began; start over when it is complete")
-
     def reader(
         self, label: str | None, types: Mapping[str, str | None] | None = None, zero_based: "ZeroBased" = "auto"
     ) -> Reader:
-        """Return its reader."""
-        self.check_unchanged()
+        """Return its reader; refuse a file that has changed since."""
+        if stamp_of(self.file) != self.stamp:
+            raise OSError(f"{self.file} has changed since the work began; start over when it is complete")
         if not self.is_table:
             return replace(read(self.file, format=self.format, zero_based=zero_based), parts=(self.part,))
         reader = read(self.file, label=label, format=self.format, types=types)
@@ -84,9 +80,6 @@ class TableShard:
     def name(self) -> str:
         n_rows = sum(stop - start for _, start, stop in self.pieces)
         return f"rows {self.first} to {self.first + n_rows - 1} of the data set"
-
-    def check_unchanged(self) -> None:
-        """Objects in the memory of a cluster cannot change."""
 
     def reader(
         self, label: str | None, types: Mapping[str, str | None] | None = None, zero_based: "ZeroBased" = "auto"
@@ -138,7 +131,7 @@ def _shards_of_dataset(dataset: Any, shard_rows: int) -> Iterator[TableShard]:
         )
     ray = import_module("ray")
     pieces = dataset.to_arrow_refs()
-    count = ray.remote(num_cpus=0)(_rows_of)
+    count = ray.remote(num_cpus=0)(lambda table: table.num_rows)
     sizes: list[int] = ray.get([count.remote(piece) for piece in pieces])
     n_rows = sum(sizes)
     if n_rows == 0:
@@ -152,10 +145,6 @@ def _shards_of_dataset(dataset: Any, shard_rows: int) -> Iterator[TableShard]:
             for piece, start, size in zip(pieces, starts, sizes, strict=False)
         )
         yield TableShard(tuple(part for part in parts if part[1] < part[2]), first)
-
-
-def _rows_of(table: Any) -> int:
-    return int(table.num_rows)
 
 
 def _parts(file: str, format: str, shard_bytes: int) -> list[tuple[tuple[int, int] | None, int | None]]:

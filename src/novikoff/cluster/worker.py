@@ -1,78 +1,95 @@
 """A worker: one shard, and the methods that run on it.
 
-A worker keeps nothing that could not be rebuilt from its shard: only a cache of its examples on the disk of its node,
-which is found by its name. So a worker that dies during a call, and is restarted here or on another node, answers the
-same.
+A worker keeps nothing that could not be rebuilt from its shard: only a cache of its examples on the disk of its node.
+So a worker that dies during a call, and is restarted here or on another node, answers the same.
 """
 
 import contextlib
 import getpass
 import hashlib
-import json
 import os
 import tempfile
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from novikoff import __version__
-from novikoff.cluster.shards import Shard
-from novikoff.cluster.survey import Surveyed, SurveyQuery, survey
+from novikoff.cluster.shards import SHARD_BYTES, Shard
 from novikoff.data.cache import Cache, open_cache
 from novikoff.data.examples import Examples
 from novikoff.data.held_out import HeldOut
 from novikoff.data.labels import LabelCodes
 from novikoff.data.narrow import used_columns
-from novikoff.data.whole_file import WholeFile
 from novikoff.engine.rows import Rows, longest_square
+from novikoff.features.encode import Encoding, asked_for
 from novikoff.features.examples import batches_of, written
-from novikoff.keep.values import decode_array, encode_array
+from novikoff.features.gather import Column, gather
+from novikoff.features.scaling import TableScale
 from novikoff.learn.epochs import Watch
 from novikoff.learn.linear.learner import LinearLearner
 from novikoff.learn.linear.memory import LinearMemory, decider
-from novikoff.learn.run import Stopped
-from novikoff.options import Readout, Tie
+from novikoff.options import Options, Readout
 
 if TYPE_CHECKING:
-    from novikoff.features.encode import Encoding
+    from novikoff.data.svmlight import ZeroBased
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Terms:
-    """How shards are read: the label column, the types of columns, their encoding, where indices begin.
+class Reading:
+    """How a data set is read: the label column, and the roles of the other columns.
 
-    `classes` are the labels, if they were named beforehand. The `token` of a run goes into the names of its caches.
+    `classes` are the labels, if they were named beforehand. With `labels_are_shared` and without them, a shard with one
+    class only, or with a label that no other has, is refused: more often its file is wrong than meant to be so. Once
+    the shards have agreed, `encoding`, `types` and `zero_based` are those of all. The `token` of a run goes into the
+    names of its caches.
     """
 
-    token: str
     label: str | None = None
-    encoding: "Encoding | None" = None
-    types: dict[str, str] | None = None
-    zero_based: bool = True
-    classes: NDArray[Any] | None = None
+    categorical: Sequence[str] = ()
+    text: Sequence[str] = ()
+    tfidf: Sequence[str] = ()
+    ignore: Sequence[str] = ()
+    format: str | None = None
+    zero_based: "ZeroBased" = "auto"
+    classes: Any = None
+    encoding: Encoding | None = None
     fit_intercept: bool = True
+    shard_bytes: int = SHARD_BYTES
     cache_folder: str | None = None
-    digest: str = field(init=False)
+    labels_are_shared: bool = False
+    scale: TableScale = "mixed"
+    types: Mapping[str, str] | None = None
+    token: str = ""
 
-    def __post_init__(self) -> None:
-        """Name the content of the caches, once: a large encoding takes longer to write out than a shard to learn."""
-        encoding = None if self.encoding is None else self.encoding.to_dict()
-        classes = None if self.classes is None else self.classes.tolist()
-        parts = (self.token, self.label, encoding, self.types, self.zero_based, classes, self.fit_intercept)
-        object.__setattr__(self, "digest", hashlib.sha256(repr((__version__, *parts)).encode()).hexdigest())
+    @property
+    def column_roles(self) -> Mapping[str, Sequence[str]]:
+        """The given roles of columns, by the names of an encoding's parameters."""
+        return {"categorical": self.categorical, "text": self.text, "tfidf": self.tfidf, "ignored": self.ignore}
+
+
+@dataclass(frozen=True)
+class Surveyed:
+    """The answer of a shard: its columns, its rows, and the types of its columns, the label's too."""
+
+    columns: dict[str, Column]
+    n_rows: int
+    types: dict[str, str]
 
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """What is known of a shard once its examples are cached: `known` are its labels, by their codes."""
+    """What is known of a shard once its examples are cached: `known` are its labels, by their codes.
 
-    n_rows: int
+    `starts` has the number of the first row of every block in the cache, and the number of all rows.
+    """
+
+    starts: tuple[int, ...]
     n_columns: int
     n_entries: int
     is_sparse: bool
@@ -82,40 +99,15 @@ class Prepared:
     fingerprint: str
     rounded: str | None = None
 
+    @property
+    def n_rows(self) -> int:
+        return self.starts[-1]
+
     def counts_of(self, classes: NDArray[Any]) -> NDArray[np.int64]:
         """Return how many rows each of the classes has."""
         counts = np.zeros(len(classes), dtype=np.int64)
         counts[np.searchsorted(classes, self.known)] = self.counts
         return counts
-
-    def to_json(self) -> str:
-        return json.dumps({**vars(self), "known": encode_array(self.known, "labels")})
-
-    @classmethod
-    def from_json(cls, text: str) -> "Prepared":
-        plain = json.loads(text)
-        return cls(**{**plain, "known": decode_array(plain["known"]), "counts": tuple(plain["counts"])})
-
-
-@dataclass(frozen=True, eq=False)
-class HeldPart:
-    """The held-out rows, by their numbers among all, or all others.
-
-    `starts` has the number of the first row of every shard, and the number of all rows.
-    """
-
-    held_out: HeldOut
-    wanted: bool
-    starts: NDArray[np.int64]
-
-    def size(self, shard: int) -> int:
-        """Return how many rows of a shard are in the part."""
-        first, stop = self.starts[shard : shard + 2].tolist()
-        return int((self.held_out.which(first, stop - first) == self.wanted).sum())
-
-    def of(self, examples: Examples, shard: int) -> Examples:
-        """Return those of the examples of a shard, numbered from 0."""
-        return examples.only(self.held_out, self.wanted, int(self.starts[shard]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,17 +115,18 @@ class Agreement:
     """What all shards agree on: how they are read, the classes, the number of columns, and R^2 of all of them.
 
     `starts` has the number of the first row of every shard among all, and the number of all rows. Of very many columns,
-    `columns` are those that some row uses. With a `part`, only its rows count, and are numbered.
+    `columns` are those that some row uses. With a `part`, only the held-out rows, or only all others, count and are
+    numbered; it has the starts of all shards with all rows, too.
     """
 
-    terms: Terms
+    reading: Reading
     prepared: tuple[Prepared, ...]
     classes: NDArray[Any]
     n_columns: int
     longest: float
     starts: NDArray[np.int64]
     columns: NDArray[np.int64] | None = None
-    part: HeldPart | None = None
+    part: tuple[HeldOut, bool, NDArray[np.int64]] | None = None
 
     @property
     def n_rows(self) -> int:
@@ -149,20 +142,17 @@ class Agreement:
         """A SHA-256 of the fingerprints of all shards."""
         return hashlib.sha256(" ".join(part.fingerprint for part in self.prepared).encode()).hexdigest()
 
+    def only(self, held_out: HeldOut, wanted: bool) -> "Agreement":
+        """Return the same about the held-out rows, or about all others."""
+        shards = pairwise(self.starts.tolist())
+        sizes = [int((held_out.which(first, stop - first) == wanted).sum()) for first, stop in shards]
+        starts = np.array([0, *accumulate(sizes)], dtype=np.int64)
+        return replace(self, starts=starts, part=(held_out, wanted, self.starts))
+
     def new_memory(self) -> LinearMemory:
         """Return an empty memory."""
-        constant = self.terms.fit_intercept
+        constant = self.reading.fit_intercept
         return LinearMemory.empty(self.n_columns, len(self.classes), fit_intercept=constant, columns=self.columns)
-
-
-@dataclass(frozen=True)
-class Learning:
-    """How every shard learns. `seed` is None where the order is that of the data."""
-
-    tie: Tie
-    seed: int | None
-    with_average: bool
-    lead: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,24 +167,8 @@ class Change:
     updates: int
     narrow: int
     summed: Floats | None
-    rows: NDArray[np.int64] | None = None
-    rivals: NDArray[np.int64] | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class Passed:
-    """A memory after a shard was learned, the rows and times of its updates, and why it ended early.
-
-    `deciding` are the rows without which something else would have been learned: the updates, and with a lead those
-    that made R longer.
-    """
-
-    memory: LinearMemory
-    at: NDArray[np.int64]
-    rows: NDArray[np.int64]
-    rivals: NDArray[np.int64]
-    deciding: NDArray[np.int64]
-    stopped: Stopped | None
+    rows: Any = None
+    rivals: Any = None
 
 
 @dataclass
@@ -203,59 +177,64 @@ class Worker:
 
     number: int
     shard: Shard
-    _open: dict[str, tuple[Cache, Prepared]] = field(default_factory=dict)
+    _made: tuple[Cache, Prepared] | None = None
 
     # -- reading ------------------------------------------------------------------------------------------------------
 
-    def survey(self, query: SurveyQuery) -> Surveyed:
-        return survey(self.number, self.shard, query)
+    def survey(
+        self,
+        label: str,
+        column_roles: Mapping[str, Sequence[str]] | None,
+        types: Mapping[str, str] | None = None,
+        values_before: Sequence[Mapping[str, int]] = (),
+    ) -> Surveyed:
+        """Survey all records of the shard; `values_before` are the numbers of values before those of every shard.
+
+        Without `column_roles` only types are requested, as the encoding is known.
+        """
+        reader: Any = self.shard.reader(label, types)
+        if column_roles is None:
+            return Surveyed({}, 0, reader.column_types)
+        before = values_before[self.number] if values_before else {}
+        guess = self.shard.rows_before or 0
+        asked = {name: kind for name, kind in asked_for(column_roles).items() if name in (types or [name])}
+        columns, n_rows = gather(reader, asked, before=lambda name: before.get(name, guess))
+        return Surveyed(columns, n_rows, reader.column_types)
 
     def counts_from_zero(self) -> bool:
         """Whether an index of svmlight text is 0."""
         return bool(self.shard.reader(None).counts_from_zero)  # type: ignore[union-attr]
 
-    def prepare(self, terms: Terms) -> Prepared:
-        """Encode the examples of the shard into the cache."""
-        return self._cached(terms)[1]
+    def prepare(self, reading: Reading) -> Prepared:
+        """Encode the examples of the shard into a cache on the disk of this node, unless that was done."""
+        return self._cached(reading)[1]
 
-    def used_columns(self, terms: Terms) -> NDArray[np.int64]:
+    def used_columns(self, reading: Reading) -> NDArray[np.int64]:
         """Return the columns in which some row has an entry."""
-        cache = self._cached(terms)[0]
+        cache = self._cached(reading)[0]
         return used_columns(cache[number][0] for number in range(len(cache)))
 
-    def _cached(self, terms: Terms) -> tuple[Cache, Prepared]:
-        key = self._key(terms)
-        if key not in self._open:
-            path = _cache_folder(terms.cache_folder) / key
-            about = path.with_suffix(".json")
-            is_there = path.exists() and about.exists()
-            if not is_there:
-                prepared = self._write(path, terms)
-                with WholeFile(about, sync=False) as file:
-                    file.write(prepared.to_json().encode())
-            self._open[key] = (open_cache(path, is_ours=not is_there), Prepared.from_json(about.read_text()))
-        return self._open[key]
+    def _cached(self, reading: Reading) -> tuple[Cache, Prepared]:
+        if self._made is None:
+            self._made = self._write(_cache_folder(reading.cache_folder) / f"{reading.token}-{self.number}", reading)
+        return self._made
 
-    def _key(self, terms: Terms) -> str:
-        """Return a name that identifies the numbers in the cache."""
-        return hashlib.sha256(repr((terms.digest, self.shard)).encode()).hexdigest()
-
-    def _write(self, path: Path, terms: Terms) -> Prepared:
-        labels, rounded, longest = LabelCodes(terms.classes), list[str](), [0.0]
+    def _write(self, path: Path, reading: Reading) -> tuple[Cache, Prepared]:
+        labels, rounded, longest = LabelCodes(reading.classes), list[str](), [0.0]
 
         def measure(rows: Rows) -> None:
-            longest.append(max(longest.pop(), longest_square(rows, 1.0 if terms.fit_intercept else 0.0)))
+            longest.append(max(longest.pop(), longest_square(rows, 1.0 if reading.fit_intercept else 0.0)))
 
-        reader = self.shard.reader(terms.label, terms.types, terms.zero_based)
-        batches = batches_of(iter(reader), terms.encoding, rounded=rounded)
+        reader = self.shard.reader(reading.label, reading.types, reading.zero_based)
+        batches = batches_of(iter(reader), reading.encoding, rounded=rounded)
         counts = written(path, batches, labels, measure)
-        cache = open_cache(path)
+        cache = open_cache(path, is_ours=True)
         if not cache.n_rows:
             path.unlink()
             raise ValueError(f"{self.shard.name} has no rows; omit it, or cut the data into larger shards")
         order = np.argsort(labels.order)  # counts are of the sorted labels
-        return Prepared(
-            cache.n_rows,
+        return cache, Prepared(
+            tuple(cache.starts.tolist()),
             cache.n_columns,
             cache.n_entries,
             cache.is_sparse,
@@ -268,7 +247,7 @@ class Worker:
 
     def examples(self, agreed: Agreement) -> Examples:
         """Return the examples of the shard, numbered from 0, among the columns and classes of all."""
-        cache, prepared = self._cached(agreed.terms)
+        cache, prepared = self._cached(agreed.reading)
         expected = agreed.prepared[self.number].fingerprint
         if prepared.fingerprint != expected:
             raise OSError(f"{self.shard.name} has other rows than when the work began; start over")
@@ -282,15 +261,18 @@ class Worker:
             prepared.n_entries,
             prepared.is_sparse,
             (2 * places - 1).astype(np.int8) if len(agreed.classes) == 2 else places.astype(np.int64),
-            agreed.terms.label,
-            agreed.terms.encoding,
+            agreed.reading.label,
+            agreed.reading.encoding,
         )
-        return examples if agreed.part is None else agreed.part.of(examples, self.number)
+        if agreed.part is None:
+            return examples
+        held_out, wanted, starts = agreed.part
+        return examples.only(held_out, wanted, int(starts[self.number]))
 
     # -- learning -----------------------------------------------------------------------------------------------------
 
     def learn(
-        self, agreed: Agreement, how: Learning, weights: Floats, updates: int, number: int, record: bool = False
+        self, agreed: Agreement, options: Options, weights: Floats, updates: int, number: int, record: bool = False
     ) -> Change:
         """Learn an epoch from common weights, to whose ||w||^2 so many `updates` added, in the round of this number.
 
@@ -298,14 +280,15 @@ class Worker:
         """
         start = agreed.new_memory()
         start.weights, start.mistakes, start.longest = weights.copy(), updates, agreed.longest
-        generator = None if how.seed is None else np.random.default_rng([how.seed, number, self.number])
+        seed = [int(options.random_state), number, self.number] if options.shuffle else None
+        generator = None if seed is None else np.random.default_rng(seed)
         examples = self.examples(agreed)
         # Every row was measured when it went into the cache.
         measured = set(examples.starts.tolist())
-        task = (examples, start, how.tie, generator, 1, record, how.lead)
+        task = (examples, start, options.tie, generator, 1, record, float(options.lead))
         space = LinearLearner(*task, measured=measured, met=measured)
         space.learn(Watch())
-        summed = start.summed() if how.with_average else None
+        summed = start.summed() if options.readout == "average" else None
         change = Change(start.weights - weights, start.updates - updates, start.narrow, summed)
         if not record:
             return change
@@ -313,22 +296,16 @@ class Worker:
         assert made is not None
         return replace(change, rows=agreed.starts[self.number] + made.rows, rivals=made.wrong)
 
-    def go_on(self, agreed: Agreement, how: Learning, memory: LinearMemory, min_margin: float | None) -> Passed:
-        """Learn an epoch from the memory of the shard before, in the order given."""
-        memory = memory.copy()
-        space = LinearLearner(self.examples(agreed), memory, how.tie, None, 1, keep=True, lead=how.lead)
-        stopped = space.learn(Watch(min_margin))
-        made = space.mistakes()
-        assert made is not None
-        first = agreed.starts[self.number]
-        deciding = first + np.flatnonzero(space.mistaken)
-        return Passed(memory, made.times - space.began, first + made.rows, made.wrong, deciding, stopped)
-
-    def errors(self, agreed: Agreement, memory: LinearMemory, readout: Readout) -> NDArray[np.uint8]:
-        """Return which rows the read-out gets wrong, as bits."""
+    def errors(self, agreed: Agreement, memory: LinearMemory, readout: Readout) -> NDArray[np.bool_]:
+        """Return which rows the read-out gets wrong."""
         examples, decided = self.examples(agreed), decider(memory, readout)
         wrong = (decided.classes(block.rows) != examples.places_of(block.labels) for block in examples.blocks())
-        return np.packbits(np.concatenate([np.zeros(0, dtype=np.bool_), *wrong]))
+        return np.concatenate([np.zeros(0, dtype=np.bool_), *wrong])
+
+    def block(self, agreed: Agreement, number: int) -> tuple[Rows, NDArray[Any]]:
+        """Return a block of the cache, with inner labels."""
+        block = self.examples(agreed).block(number)
+        return block.rows, block.labels
 
     def take(self, agreed: Agreement, numbers: NDArray[np.int64]) -> Any:
         """Return those of some rows, by their numbers among all, that are in this shard; None if none is."""
@@ -345,11 +322,10 @@ class Worker:
 
     def close(self) -> None:
         """Remove the cache."""
-        for cache, _ in self._open.values():
+        if self._made is not None:
             with contextlib.suppress(OSError):
-                cache.path.unlink(missing_ok=True)
-                cache.path.with_suffix(".json").unlink(missing_ok=True)
-        self._open.clear()
+                self._made[0].path.unlink(missing_ok=True)
+            self._made = None
 
 
 def _cache_folder(folder: str | None) -> Path:
