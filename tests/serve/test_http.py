@@ -77,18 +77,21 @@ def test_many_come_one_a_line(client, model):
 
 def test_an_unknown_field_is_answered_with_those_that_there_are(client, model):
     for path, body, field, known in (
-        (f"{model}/learn", {"x": {}, "label": "up"}, None, "x, y"),
-        (f"{model}/reveal", {"id": "1", "label": "up"}, None, "id, y"),
-        (f"{model}/challengers", {"name": "a", "settings": {"tied": 1}}, "settings", "readout, tie"),
+        (f"{model}/learn", {"x": {}, "label": "up"}, "label", "x, y"),
+        (f"{model}/reveal", {"id": "1", "label": "up"}, "label", "id, y"),
+        (f"{model}/challengers", {"name": "a", "settings": {"tied": 1}}, "settings.tied", "readout, tie"),
     ):
         answer = client.post(path, json=body)
         assert is_problem(answer, 422, field)
         assert f"the fields are {known}" in answer.json()["error"]["message"]
     lines = '{"x": {}, "y": "up"}\n{"x": {}, "y": "up", "z": 1}\n'
     answer = client.post(f"{model}/learn", content=lines, headers=NDJSON)
-    assert is_problem(answer, 422, "line 2")
+    assert is_problem(answer, 422, "line 2: z")
     assert "unknown field `z`; the fields are x, y" in answer.json()["error"]["message"]
-    assert "the only one is margin" in client.get(f"{model}/record?depth=1").json()["error"]["message"]
+    assert (
+        "unknown field `depth`; the fields are margin"
+        in client.get(f"{model}/record?depth=1").json()["error"]["message"]
+    )
 
 
 def test_of_a_model_that_is_not_there_it_is_said_what_creates_it(client):
@@ -143,7 +146,7 @@ def test_an_example_of_another_kind_changes_nothing_for_those_beside_it(client, 
         ('{"x": {"a": 1e300}, "y": "up"}', 422, "line 2: x"),
         ('{"x": {"a": NaN}, "y": "up"}', 400, None),
         ('{"x": {"a": 1}}', 422, "line 2"),
-        ('{"x": {"a": 1}, "y": "up", "z": 1}', 422, "line 2"),
+        ('{"x": {"a": 1}, "y": "up", "z": 1}', 422, "line 2: z"),
         ("[" * 100_000, 422, "line 2"),
         ('{"x": ' + '{"a": ' * 100_000, 422, "line 2: x"),
         ('{"x": {"a": 1}, "y": "\\ud800"}', 400, None),

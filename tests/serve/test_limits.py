@@ -10,7 +10,7 @@ import novikoff
 from novikoff.serve.jobs import Token
 from novikoff.serve.messages import RefusedError
 from novikoff.serve.service import steady_clock
-from novikoff.serve.store import FILE, SqliteStore, StoreError, StoreInUseError
+from novikoff.serve.store import FILE, SqliteStore, StoreError
 from novikoff.serve.writer import MOST_EVENTS
 from tests.serve.serving import DOWN, UP, Caller, Clock, Failure, run, serving, started
 
@@ -139,7 +139,7 @@ def test_a_commit_that_fails_ends_the_service_and_acknowledges_nothing(where):
 
 def test_two_processes_cannot_have_one_store_in_a_folder(folder):
     store = SqliteStore(folder)
-    with pytest.raises(StoreInUseError, match="is in use by another process"):
+    with pytest.raises(ValueError, match="is in use by another process"):
         SqliteStore(folder)
     store.close()
     SqliteStore(folder).close()

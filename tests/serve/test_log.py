@@ -34,7 +34,7 @@ def test_a_damaged_newest_snapshot_is_passed_over(where):
 
 async def aged(where, clock):
     """A model whose log was trimmed: snapshots at 2 and 4 and 6, events since 5."""
-    service = await started(where, clock, keep_log=30)
+    service = await started(where, clock, keep_log=30 * DAY)
     caller = Caller(service)
     await caller.create()
     for _ in range(3):
@@ -79,7 +79,7 @@ def test_after_trimming_a_damaged_newest_snapshot_still_loses_nothing(where):
 def test_a_snapshot_that_was_asked_for_can_be_gone_back_to_when_the_log_before_it_is_gone(where):
     async def test():
         clock = Clock()
-        async with serving(where, clock, keep_log=1) as service:
+        async with serving(where, clock, keep_log=DAY) as service:
             caller = Caller(service)
             await caller.create()
             await caller.learn(UP, DOWN)

@@ -309,9 +309,10 @@ def test_a_tab_that_nobody_looks_at_does_not_watch(browser, folder):
         page = Page.opened(browser, address)
         page.page.evaluate(look, True)
         page.says("#connection", "paused")
-        while len(service.watchers):
-            time.sleep(0.01)
+        asked = service.requests["/v1/figures", "GET", 200]
         post(address, "m/learn", {"x": {"a": 1}, "y": "up"})
+        time.sleep(1.5)
+        assert service.requests["/v1/figures", "GET", 200] <= asked + 1  # which was under way
         page.page.evaluate(look, False)
         page.shows("examples", 1)
         page.close()

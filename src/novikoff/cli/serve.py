@@ -91,5 +91,6 @@ def serve(
     document = documents.document("serve", address=address, store=shown(store))
     rows = [("address", address), ("store", shown(store)), ("end it with", "Ctrl-C")]
     show(output, Result(document, lambda: facts("novikoff serve", rows)))
-    service = Service(opened, ServiceOptions(models, snapshot_every, keep_log))
+    seconds = None if keep_log is None else 86400.0 * keep_log
+    service = Service(opened, ServiceOptions(models, snapshot_every, seconds))
     run(listener, App(service, token, log=None if output.quiet else sys.stderr))

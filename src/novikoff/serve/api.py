@@ -8,14 +8,14 @@ import os
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
 from novikoff import __version__
 from novikoff.serve import events, messages
 from novikoff.serve.events import ENCODER, Name
-from novikoff.serve.http import EVENTS, JSON, NDJSON, Call, QueryParameter, Reply, decoded
+from novikoff.serve.http import JSON, NDJSON, Call, Reply, decoded
 from novikoff.serve.messages import RefusedError
 from novikoff.serve.models import FIGURES, LoadedModel
 from novikoff.serve.service import Service
@@ -41,8 +41,7 @@ class Route(NamedTuple):
     gives_many: bool = False  # and then returns one per line
     key: bool = False  # takes an Idempotency-Key
     by_name: bool = False  # gets the name of a model, which need not exist
-    query: QueryParameter | None = None
-    errors: tuple[int, ...] = ()
+    query: Any = None  # a type with the parameters
     kind: bytes = JSON
 
     @property
@@ -62,7 +61,7 @@ class Route(NamedTuple):
         if self.takes is not None:
             given.append(call.many(self.takes) if self.many else call.one(self.takes))
         if self.query is not None:
-            given.append(call.query(self.query))
+            given.extend(msgspec.structs.astuple(call.query(self.query)))
         if self.key:
             given.append(call.token)
         found = await getattr(call.service, self.answer)(*given)
@@ -100,14 +99,6 @@ def _plain(call: Call) -> list[Any] | None:
         return None
 
 
-async def watch(call: Call) -> Reply:
-    """Stream changes as server-sent events named `models`, with a comment as heartbeat.
-
-    The data of each is Changes. A client that does not read is dropped.
-    """
-    return Reply(b"", kind=EVENTS, watcher=None if call.method == "HEAD" else call.service.watchers.join())
-
-
 async def healthz(call: Call) -> Reply:
     """Whether the process is alive."""
     return Reply(ENCODER.encode(messages.IsLive(True)))
@@ -125,18 +116,11 @@ async def show_metrics(call: Call) -> Reply:
     return Reply(metrics(call.service, len(names)).encode(), kind=TEXT)
 
 
-_TOP = QueryParameter("top", "how many to show", Annotated[int, msgspec.Meta(ge=1, le=1000)], 20)
-_MARGIN = QueryParameter(
-    "margin",
-    "the margin of which to state the bound; by default the largest that is not ruled out",
-    Annotated[float, msgspec.Meta(ge=1e-300, le=1e300)],
-)
-_SEQ = QueryParameter("seq", "the event after which", Annotated[int, msgspec.Meta(ge=0, le=2**53)])
 _OF = "/v1/models/{model}"
 
 ROUTES = (
     Route("GET", "/v1/models", "list_models", gives=messages.ModelNames),
-    Route("PUT", _OF, create_model, events.Settings, messages.About, status=201, errors=(409,), by_name=True),
+    Route("PUT", _OF, create_model, events.Settings, messages.About, status=201, by_name=True),
     Route("GET", _OF, "show_model", gives=messages.About),
     Route("DELETE", _OF, "delete_model", status=204, by_name=True),
     Route(
@@ -145,30 +129,20 @@ ROUTES = (
         gives_many=True,
         key=True,
     ),
-    Route(
-        *("POST", f"{_OF}/reveal", "reveal", messages.ToReveal, messages.LearnReply),
-        many=True,
-        key=True,
-        errors=(409, 410),
-    ),
-    Route("POST", f"{_OF}/learn", learn, messages.ToLearn, messages.LearnReply, many=True, key=True, errors=(410,)),
-    Route("GET", f"{_OF}/record", "show_record", gives=messages.Record, query=_MARGIN),
-    Route("GET", f"{_OF}/weights", "show_weights", gives=messages.HeaviestWeights, query=_TOP),
-    Route("GET", f"{_OF}/why/{{id}}", "show_why", gives=messages.Why, query=_TOP, errors=(410,)),
-    Route("POST", f"{_OF}/why", "explain", messages.ToExplain, messages.Why, query=_TOP, errors=(410,)),
-    Route("GET", f"{_OF}/model", "get_file", query=_SEQ, errors=(410,), kind=OCTETS),
+    Route("POST", f"{_OF}/reveal", "reveal", messages.ToReveal, messages.LearnReply, many=True, key=True),
+    Route("POST", f"{_OF}/learn", learn, messages.ToLearn, messages.LearnReply, many=True, key=True),
+    Route("GET", f"{_OF}/record", "show_record", gives=messages.Record, query=messages.OfMargin),
+    Route("GET", f"{_OF}/weights", "show_weights", gives=messages.HeaviestWeights, query=messages.Most),
+    Route("GET", f"{_OF}/why/{{id}}", "show_why", gives=messages.Why, query=messages.Most),
+    Route("POST", f"{_OF}/why", "explain", messages.ToExplain, messages.Why, query=messages.Most),
+    Route("GET", f"{_OF}/model", "get_file", query=messages.AfterEvent, kind=OCTETS),
     Route("GET", f"{_OF}/snapshots", "list_snapshots", gives=messages.SnapshotList),
     Route("POST", f"{_OF}/snapshots", "take_snapshot", gives=messages.Taken, status=201, key=True),
-    Route("POST", f"{_OF}/rollback", "roll_back", events.Rollback, messages.Done, key=True, errors=(410,)),
-    Route(
-        *("POST", f"{_OF}/challengers", "add_challenger", events.Challenge, messages.Done),
-        status=201,
-        key=True,
-        errors=(409, 410),
-    ),
-    Route("DELETE", f"{_OF}/challengers/{{name}}", "retire_challenger", gives=messages.Done, key=True, errors=(410,)),
-    Route("POST", f"{_OF}/promote", "promote", events.Challenger, messages.Done, key=True, errors=(410,)),
-    Route("GET", "/v1/events", watch, gives=messages.Changes, errors=(429,), kind=EVENTS),
+    Route("POST", f"{_OF}/rollback", "roll_back", events.Rollback, messages.Done, key=True),
+    Route("POST", f"{_OF}/challengers", "add_challenger", events.Challenge, messages.Done, status=201, key=True),
+    Route("DELETE", f"{_OF}/challengers/{{name}}", "retire_challenger", gives=messages.Done, key=True),
+    Route("POST", f"{_OF}/promote", "promote", events.Challenger, messages.Done, key=True),
+    Route("GET", "/v1/figures", "list_figures", gives=messages.FigureList),
     Route("GET", "/healthz", healthz, gives=messages.IsLive),
     Route("GET", "/readyz", readyz, gives=messages.IsReady),
     Route("GET", "/metrics", show_metrics, kind=TEXT),
@@ -224,22 +198,6 @@ def _family(name: str, kind: str, text: str, values: Mapping[str, float], whose:
 
 REFERENCE = "#/components/schemas/{name}"
 ABOUT = "Predict, reveal, learn. The log is the source of truth; a model is the log replayed."
-TEXTS = {
-    400: "The request is not JSON.",
-    401: "The token is missing or wrong.",
-    403: "The request is not from this machine or page.",
-    404: "Not found.",
-    408: "The request came too slowly.",
-    409: "It conflicts with the present state.",
-    410: "It was trimmed from the log.",
-    413: "The request is too large.",
-    415: "The request has an unsupported content type.",
-    422: "The request is invalid.",
-    429: "Too much waits to be written; send again later.",
-    500: "The model is set aside, because its log cannot be replayed; or something went wrong.",
-    502: "The server that holds the model gave no answer; it may or may not have acted.",
-    503: "The service is not ready.",
-}
 
 
 def openapi() -> dict[str, Any]:
@@ -289,10 +247,9 @@ def _parameters(route: Route) -> list[dict[str, Any]]:
         }
         for name in names
     ]
-    if (query := route.query) is not None:
-        default = {} if query.default is None else {"default": query.default}
-        schema = {**msgspec.json.schema(query.kind), **default}
-        found.append({"name": query.name, "in": "query", "description": query.text, "schema": schema})
+    if route.query is not None:
+        for name, schema in msgspec.json.schema(route.query)["$defs"][route.query.__name__]["properties"].items():
+            found.append({"name": name, "in": "query", "description": route.query.__doc__, "schema": schema})
     if route.key:
         text = "The same key and request: the same answer, learned once. Forgotten after 24 hours."
         schema = {"type": "string", "minLength": 1, "maxLength": 200}
@@ -313,22 +270,5 @@ def _responses(route: Route) -> dict[str, Any]:
         responses["200"] = {**done, "description": "It existed already, with the same settings."}
     if route.path == "/readyz":
         responses["503"] = {**done, "description": "Not yet, or no longer."}
-    for status in sorted(_errors(route)):
-        problem = {"description": TEXTS[status], "content": _content(messages.Error, False)}
-        responses.setdefault(str(status), problem)
+    responses["default"] = {"description": "Refused; nothing was changed.", "content": _content(messages.Error, False)}
     return responses
-
-
-def _errors(route: Route) -> set[int]:
-    errors = {403, *route.errors}
-    if route.path not in OPEN:
-        errors |= {401, 503}
-    if route.of_a_model:
-        errors |= {500, 502} if route.method == "PUT" else {404, 500, 502}
-    if route.takes is not None:
-        errors |= {400, 408, 413, 415, 422}
-    if route.query or route.key:
-        errors.add(422)
-    if route.method != "GET":
-        errors |= {408, 413, 429}
-    return errors

@@ -20,7 +20,6 @@ from novikoff.serve.http import CLOSE, PAGE_HEADERS, Call, DisconnectedError, Re
 from novikoff.serve.messages import ElsewhereError, RefusedError
 from novikoff.serve.models import holder
 from novikoff.serve.service import Service
-from novikoff.serve.watch import Watcher
 from novikoff.web import SHARED, problem, why_foreign
 
 PAGE = Path(__file__).with_name("page")
@@ -64,7 +63,7 @@ class App:
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] == "lifespan":
-            await self._live(scope, receive, send)
+            await self._live(receive, send)
             return
         if scope["type"] != "http":
             raise ValueError(f"the service speaks HTTP, not {scope['type']}")
@@ -83,16 +82,11 @@ class App:
         if b"upgrade" in call.headers:  # what comes next is not HTTP
             headers.append(CLOSE)
         await send({"type": "http.response.start", "status": reply.status, "headers": headers})
-        if reply.watcher is not None:
-            await self._stream(reply.watcher, receive, send)
-        else:
-            await send({"type": "http.response.body", "body": b"" if call.method == "HEAD" else reply.body})
+        await send({"type": "http.response.body", "body": b"" if call.method == "HEAD" else reply.body})
 
-    async def _live(self, scope: Any, receive: Any, send: Any) -> None:
+    async def _live(self, receive: Any, send: Any) -> None:
         """Handle the lifespan: start while probes are already answered, and stop when told to."""
         await receive()
-        if "state" in scope:
-            scope["state"]["end_streams"] = self.service.watchers.end
         self._starting = asyncio.create_task(self._start())
         await send({"type": "lifespan.startup.complete"})
         await receive()
@@ -158,26 +152,6 @@ class App:
             return await route.reply(call, model, *call.names[1:])
         finally:
             self.service.models.release(model)
-
-    async def _stream(self, watcher: Watcher, receive: Any, send: Any) -> None:
-        """Stream messages to a watcher, until it disconnects or the server stops."""
-
-        async def stay() -> None:
-            while (await receive())["type"] != "http.disconnect":
-                pass
-            if task is not None:
-                task.cancel()
-
-        task, staying = asyncio.current_task(), asyncio.create_task(stay())
-        try:
-            async for message in self.service.watchers.messages(watcher):
-                await send({"type": "http.response.body", "body": message, "more_body": True})
-            await send({"type": "http.response.body", "body": b""})
-        except asyncio.CancelledError:
-            pass  # it has disconnected
-        finally:
-            staying.cancel()
-            self.service.watchers.leave(watcher)
 
 
 class Router:

@@ -1,7 +1,7 @@
 """Requests and replies, as far as every route needs them: bodies within limits, queries, one format of errors."""
 
 import re
-from functools import cache
+from functools import cache, partial
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, quote
 
@@ -11,7 +11,6 @@ from msgspec import inspect
 from novikoff.serve.jobs import Token
 from novikoff.serve.messages import RefusedError
 from novikoff.serve.service import Service
-from novikoff.serve.watch import Watcher
 from novikoff.web import RAW_HEADERS, problem
 
 MOST_BYTES = 8 << 20
@@ -27,38 +26,19 @@ OWN_HEADERS = [
 PAGE_HEADERS = tuple(header for header in RAW_HEADERS if header not in OWN_HEADERS)
 CLOSE = (b"connection", b"close")
 
-JSON, NDJSON, EVENTS = b"application/json", b"application/x-ndjson", b"text/event-stream"
+JSON, NDJSON = b"application/json", b"application/x-ndjson"
 
 
 class Reply(NamedTuple):
-    """A reply; to a watcher, a stream of messages."""
-
     body: bytes
     status: int = 200
     kind: bytes = JSON
     headers: tuple[tuple[bytes, bytes], ...] = ()
-    watcher: Watcher | None = None
 
     @property
     def all_headers(self) -> list[tuple[bytes, bytes]]:
-        length = () if self.watcher is not None else ((b"content-length", b"%d" % len(self.body)),)
-        return [(b"content-type", self.kind), *length, *self.headers, *OWN_HEADERS]
-
-
-class QueryParameter(NamedTuple):
-    """A query parameter: its type with its bounds, and its default."""
-
-    name: str
-    text: str
-    kind: Any
-    default: Any = None
-
-    def read(self, text: str) -> Any:
-        """Return its value."""
-        try:
-            return msgspec.convert(text, self.kind, strict=False)
-        except msgspec.ValidationError as error:
-            raise RefusedError(422, f"{self.name}={text:.60}: {error}", self.name) from None
+        length = (b"content-length", b"%d" % len(self.body))
+        return [(b"content-type", self.kind), length, *self.headers, *OWN_HEADERS]
 
 
 decoder_of = cache(msgspec.json.Decoder)
@@ -136,15 +116,10 @@ class Call:
             raise RefusedError(422, f"an Idempotency-Key has 1 to {LONGEST_KEY} characters", "Idempotency-Key")
         return Token.of(name, self.method.encode(), self.path.encode(), self.kind, self.body)
 
-    def query(self, parameter: QueryParameter) -> Any:
-        """Return the value of the only query parameter allowed, or its default."""
-        pairs = parse_qsl(self.raw_query.decode("latin-1"), keep_blank_values=True)
-        for name, _ in pairs:
-            if name != parameter.name:
-                known = f"the only one is {parameter.name}"
-                raise RefusedError(422, f"unknown parameter {name!r:.60} in the query; {known}", name[:60])
-        given = dict(pairs)
-        return parameter.read(given[parameter.name]) if given else parameter.default
+    def query(self, wanted: Any) -> Any:
+        """Return the parameters of the query."""
+        given = dict(parse_qsl(self.raw_query.decode("latin-1"), keep_blank_values=True))
+        return decoded(partial(msgspec.convert, type=wanted, strict=False), given, wanted)
 
 
 def _too_large() -> RefusedError:
@@ -158,9 +133,10 @@ def decoded(decode: Any, body: Any, wanted: Any = None) -> Any:
     except msgspec.ValidationError as error:
         message, _, place = str(error).partition(" - at ")
         place = place.strip("`")
-        if message.startswith("Object contains unknown field"):
+        if unknown := re.fullmatch(r"Object contains unknown field `(.*)`", message, re.DOTALL):
             known = _fields(wanted, place)
             message += f"; the fields are {', '.join(known)}" if known else "; there are none"
+            place = f"{place or '$'}.{unknown[1]:.60}"
         raise RefusedError(422, message, _field(place)) from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise RefusedError(400, f"the request cannot be read: {error}") from None

@@ -86,12 +86,6 @@ class Limited(HttpToolsProtocol):
         if self.timer is not None:
             self.timer.cancel()
 
-    def shutdown(self) -> None:
-        """Tell an application to end its endless answers."""
-        if "end_streams" in self.app_state:
-            self.app_state["end_streams"]()
-        super().shutdown()
-
     # The request and its size
 
     def data_received(self, data: bytes) -> None:

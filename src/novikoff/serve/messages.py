@@ -46,6 +46,24 @@ class ToReveal(msgspec.Struct, forbid_unknown_fields=True):
     y: Label
 
 
+class Most(msgspec.Struct, forbid_unknown_fields=True):
+    """How many to show."""
+
+    top: Annotated[int, msgspec.Meta(ge=1, le=1000)] = 20
+
+
+class OfMargin(msgspec.Struct, forbid_unknown_fields=True):
+    """The margin of which to state the bound; by default the largest that is not ruled out."""
+
+    margin: Annotated[float, msgspec.Meta(ge=1e-300, le=1e300)] | None = None
+
+
+class AfterEvent(msgspec.Struct, forbid_unknown_fields=True):
+    """The event after which; by default the last."""
+
+    seq: Annotated[int, msgspec.Meta(ge=0, le=2**53)] | None = None
+
+
 class Score(msgspec.Struct, frozen=True):
     label: Label
     score: float
@@ -115,11 +133,8 @@ class Brief(msgspec.Struct):
     figures: dict[str, float] | None
 
 
-class Changes(msgspec.Struct):
-    """Models that changed, and those deleted. The first message of a stream has all models."""
-
+class FigureList(msgspec.Struct):
     models: list[Brief]
-    gone: list[str]
 
 
 class Delay(msgspec.Struct):

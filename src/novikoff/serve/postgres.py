@@ -63,8 +63,6 @@ Connection = psycopg.Connection[tuple[Any, ...]]
 class PostgresStore(Store):
     """A store in a database, for the server that others reach at `url`."""
 
-    address_of_row = "ctid"
-
     def __init__(self, where: str, url: str, lease: float) -> None:
         self.lock = threading.RLock()
         self.where, self.url, self.until = shown(where), url, 0.0

@@ -25,10 +25,9 @@ from novikoff.serve.messages import RefusedError
 from novikoff.serve.models import LoadedModel, Models, keep_renewing
 from novikoff.serve.replay import TrimmedError, state_at
 from novikoff.serve.store import Key, Store
-from novikoff.serve.watch import Watchers
 from novikoff.serve.writer import Writer, end_process
 
-DAY, HOUR = 86400.0, 3600.0
+HOUR = 3600.0
 MOST_CHALLENGERS = 8
 WORTH_A_SNAPSHOT = 1000  # events that a later start need not replay
 
@@ -51,15 +50,11 @@ def steady_clock(
 
 @dataclass(frozen=True)
 class ServiceOptions:
-    """How many models are in memory, after how many events a snapshot is taken, how many days the log is kept."""
+    """How many models are in memory, after how many events a snapshot is taken, how many seconds the log is kept."""
 
     most_models: int = 1000
     snapshot_every: int = 50_000
     keep_log: float | None = None
-
-    @property
-    def keep_seconds(self) -> float | None:
-        return None if self.keep_log is None else self.keep_log * DAY
 
 
 class Service:
@@ -78,7 +73,6 @@ class Service:
         self.models = Models(store, self.options.most_models)
         self.writer = Writer(store, self.models, self.clock, on_failure)
         self.writer.after_commit = self._after_commit
-        self.watchers = Watchers(self.models)
         self.ready = False
         self._one_file = asyncio.Lock()
         self.requests: Counter[tuple[str, str, int]] = Counter()  # route, method, status
@@ -125,7 +119,6 @@ class Service:
                 self._snapshot_soon(model)
 
     def _after_commit(self) -> None:
-        self.watchers.changed(model.name for model in self.models.touched)
         for model in self.models.touched:
             if model.state.seq - model.saved >= self.options.snapshot_every:
                 self._snapshot_soon(model)
@@ -143,7 +136,7 @@ class Service:
         if model in self._snapshots:
             return
         self._snapshots.add(model)
-        job = jobs.TakeSnapshot(model, False, self.options.keep_seconds)
+        job = jobs.TakeSnapshot(model, False, self.options.keep_log)
         model.users += 1
         job.done.add_done_callback(lambda done: self._snapshot_done(model, done))
         self.writer.submit(job, own=True)
@@ -190,6 +183,16 @@ class Service:
     async def list_models(self) -> messages.ModelNames:
         """The names of all models."""
         return messages.ModelNames(sorted(await asyncio.to_thread(self.store.names)))
+
+    async def list_figures(self) -> messages.FigureList:
+        """The figures of all models."""
+
+        def brief(name: str) -> messages.Brief:
+            if (known := self.models.figures(name)) is None:
+                return messages.Brief(name, None)
+            return messages.Brief(name, {**known[1], "waiting": self.store.waiting(known[0])})
+
+        return messages.FigureList(await asyncio.to_thread(lambda: list(map(brief, sorted(self.store.names())))))
 
     async def show_model(self, model: LoadedModel) -> messages.About:
         """How a model learns, and how far it is."""
@@ -294,7 +297,7 @@ class Service:
 
     async def take_snapshot(self, model: LoadedModel, token: Token | None) -> bytes:
         """Take a snapshot, which is kept until the model is deleted."""
-        return await self._submit(jobs.TakeSnapshot(model, True, self.options.keep_seconds, token))
+        return await self._submit(jobs.TakeSnapshot(model, True, self.options.keep_log, token))
 
     async def list_snapshots(self, model: LoadedModel) -> messages.SnapshotList:
         """The snapshots of a model, the newest first."""

@@ -25,10 +25,6 @@ class StoreError(RuntimeError):
     """What was written may not be on the disk, or what is on the disk cannot be read."""
 
 
-class StoreInUseError(ValueError):
-    """Another process uses the store."""
-
-
 FIRST_FENCE = 1
 FORMAT = 1
 
@@ -106,8 +102,6 @@ class Store(ABC):
     A model is identified by its number, which is never reused. A subclass opens the database, runs statements, and says
     which models this process holds.
     """
-
-    address_of_row = "rowid"  # the column that identifies a row to the database
 
     lock: threading.RLock
     lease: float | None = None  # where other servers can have the store
@@ -285,9 +279,8 @@ class Store(ABC):
         """Delete expired predictions and keys, at most so many; return how many."""
         forgotten = 0
         for table in ("predictions", "keys"):
-            row = self.address_of_row
-            some = f"SELECT {row} FROM {table} WHERE expires < ? {self._own()} LIMIT ?"
-            forgotten += len(self._all(f"DELETE FROM {table} WHERE {row} IN ({some}) RETURNING 1", now, most))
+            some = f"SELECT model, name FROM {table} WHERE expires < ? {self._own()} LIMIT ?"
+            forgotten += len(self._all(f"DELETE FROM {table} WHERE (model, name) IN ({some}) RETURNING 1", now, most))
         return forgotten
 
 
@@ -335,7 +328,7 @@ class SqliteStore(Store):
             self.connection.execute("COMMIT")
         except sqlite3.OperationalError as error:
             if "locked" in str(error):
-                raise StoreInUseError(
+                raise ValueError(
                     f"{self.path.parent} is in use by another process, and one store is served by one; end the other, "
                     "or choose another --store"
                 ) from None

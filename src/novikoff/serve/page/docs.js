@@ -22,12 +22,9 @@ function operation(method, path, about) {
   if (body["application/json"]) {
     lines.push(["takes ", ...kind(body["application/json"].schema), body["application/x-ndjson"] ? ", or many, one a line" : ""]);
   }
-  const errors = [];
   for (const [status, answer] of Object.entries(about.responses)) {
-    if (status >= "400") errors.push(status);
-    else lines.push([`${status}: `, ...Object.entries(answer.content ?? {}).slice(0, 1).flatMap(([media, { schema }]) => (media === "application/json" ? kind(schema) : [media]))]);
+    if (status !== "default") lines.push([`${status}: `, ...Object.entries(answer.content ?? {}).slice(0, 1).flatMap(([media, { schema }]) => (media === "application/json" ? kind(schema) : [media]))]);
   }
-  lines.push([`errors: ${errors.join(", ")}`]);
   return node("section", { class: "operation" }, node("h3", {}, node("code", {}, `${method.toUpperCase()} ${path}`)),
     node("p", {}, about.summary), node("ul", {}, ...lines.map((line) => node("li", {}, ...line))));
 }

@@ -1,34 +1,32 @@
-// The connection: it comes back by itself, and asks for the token when the service wants one.
+// The connection: the figures of all models, again and again. It asks for the token when the service wants one.
 
-import { Problem, changes, keepToken } from "./api.js";
+import { Problem, ask, keepToken } from "./api.js";
 import { at } from "./node.js";
 
 const WORDS = { connecting: "connecting", live: "live", lost: "no connection, trying again", token: "waiting for the token", paused: "paused" };
-const [SHORTEST, LONGEST] = [500, 10_000]; // milliseconds between attempts
+const [SHORTEST, LONGEST] = [1000, 10_000]; // milliseconds between questions
+const SHARE = 0.1; // of the time may go into answers
 
-/** Tell `onChanges` what changes, again and again; `isFirst` is said of the message that has all models. */
-export async function follow(onChanges) {
+/** Tell `onFigures` the figures of all models, again and again while somebody looks. */
+export async function follow(onFigures) {
   let wait = SHORTEST;
   for (;;) {
-    let isFirst = true;
     if (document.hidden) await toBeSeen();
+    const asked = performance.now();
     try {
-      for await (const message of changes()) {
-        say("live");
-        wait = SHORTEST;
-        queueMicrotask(onChanges.bind(null, message, isFirst)); // its errors are not the connection's
-        isFirst = false;
-      }
-      say("lost");
+      const { models } = await ask("v1/figures");
+      say("live");
+      wait = Math.max(SHORTEST, (performance.now() - asked) / SHARE);
+      queueMicrotask(onFigures.bind(null, models)); // its errors are not the connection's
     } catch (problem) {
       if (problem instanceof Problem && problem.status === 401) {
         await askForToken();
         continue;
       }
       say("lost", problem instanceof Problem && problem.status ? problem.message : null);
+      wait = Math.min(2 * wait, LONGEST);
     }
     if (!document.hidden) await pause(wait);
-    wait = Math.min(2 * wait, LONGEST);
   }
 }
 

@@ -18,17 +18,13 @@ const page = { models: new Map(), isTold: false, selected: null, shown: null, ma
 
 // -- which models there are -----------------------------------------------------------------------------------------
 
-function onChanges({ models, gone }, isFirst) {
-  if (isFirst) page.models.clear();
-  for (const { name, figures } of models) page.models.set(name, figures);
-  for (const name of gone) page.models.delete(name);
+function onFigures(models) {
+  const before = page.models.get(page.selected);
+  page.models = new Map(models.map(({ name, figures }) => [name, figures]));
+  const isChanged = !page.isTold || JSON.stringify(before) !== JSON.stringify(page.models.get(page.selected));
   page.isTold = true;
-  const concerned = isFirst || gone.includes(page.selected) || models.some(({ name }) => name === page.selected);
-  if (page.selected === null || isFirst) select();
-  else {
-    showModels(page.models, page.selected);
-    if (concerned) refresh();
-  }
+  if (isChanged || page.selected === null) select();
+  else showModels(page.models, page.selected);
 }
 
 /** Show the model that the address names, or the first one. */
@@ -138,4 +134,4 @@ at("margin").addEventListener("blur", draw);
 at("margin-slider").addEventListener("input", ({ target }) => slideMargin(Number(target.value)));
 new ResizeObserver(draw).observe(at("model"));
 window.addEventListener("hashchange", select);
-follow(onChanges);
+follow(onFigures);
