@@ -120,15 +120,6 @@ class Caller:
     async def file(self, seq=None):
         return await self._with(lambda model: self.service.get_file(model, seq))
 
-    async def challenge(self, challenge):
-        return await self._with(lambda model: self.service.add_challenger(model, challenge, None))
-
-    async def promote(self, name):
-        return await self._with(lambda model: self.service.promote(model, events.Challenger(name), None))
-
-    async def retire(self, name):
-        return await self._with(lambda model: self.service.retire_challenger(model, name, None))
-
     @property
     def state(self):
         return self.service.models.loaded[self.name].state

@@ -47,13 +47,11 @@ def desks(draw, number):
 
 
 def fill(address):
-    """Models at work: one with drift, challengers, snapshots and labels that are awaited, and smaller ones."""
+    """Models at work: one with drift, snapshots and labels that are awaited, and smaller ones."""
     draw = random.Random(7)
     create(address, "mails", classes=["later", "now"])
     post(address, "mails/learn", *mails(draw, 2000))
     post(address, "mails/snapshots", {})
-    post(address, "mails/challengers", {"name": "last-weights", "settings": {"readout": "last"}})
-    post(address, "mails/challengers", {"name": "no-intercept", "settings": {"fit_intercept": False}})
     post(address, "mails/learn", *mails(draw, 1200, drifted=True))
     served_later = list(mails(draw, 120, drifted=True))
     said = post(address, "mails/predict", *({"x": each["x"], "remember": True} for each in served_later))

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from novikoff.serve import events, fold, replay
-from novikoff.serve.events import Challenge, Challenger, Example, LogRow, Settings
+from novikoff.serve import fold, replay
+from novikoff.serve.events import Example, Settings
 from novikoff.serve.fold import path_to
 from tests.draws import draws
 from tests.serve.streams import SETTINGS, STREAMS, created, folded, learned, learner_after, same
@@ -54,35 +54,6 @@ def test_a_row_can_be_folded_in_part(chosen, stream, upto):
         fold.apply(state, learned(1, stream), upto=upto)
     assert same(state.learner, learner_after(chosen, stream[:upto]))
     assert state.seq == min(upto, len(stream))
-
-
-@laws
-@given(SETTINGS, SETTINGS, STREAMS, STREAMS, STREAMS)
-def test_a_promoted_challenger_is_the_learner_that_saw_the_stream_since_it_came(own, other, before, between, after):
-    stream = [*before, *between, *after]
-    other = Settings(other.readout, other.tie, other.fit_intercept, own.classes)
-    happened = [
-        *[("learn", example) for example in before],
-        ("challenge", Challenge("rival", other)),
-        *[("learn", example) for example in between],
-        ("promote", Challenger("rival")),
-        *[("learn", example) for example in after],
-    ]
-    rows = [created(own)]
-    rows += [LogRow(seq, 1, 0.0, kind, events.encode([event])) for seq, (kind, event) in enumerate(happened, start=1)]
-    state = folded(rows)
-    assert same(state.learner, learner_after(other, stream[len(before) :]))
-    at_promotion = folded(rows[: 2 + len(before) + len(between)])
-    assert same(at_promotion.learner, learner_after(own, stream[: len(before) + len(between)]))
-    assert at_promotion.challengers["rival"].examples == len(between)
-
-
-def test_challenger_and_model_are_compared_by_what_they_predict_before_they_learn():
-    state = folded([created(Settings()), learned(1, [Example({"a": 1.0}, "u"), Example({"a": -1.0}, "v")] * 3)])
-    fold.apply(state, LogRow(7, 1, 0.0, "challenge", events.encode([Challenge("rival")])))
-    fold.apply(state, learned(8, [Example({"a": 1.0}, "u")] * 4))
-    rival = state.challengers["rival"]
-    assert (rival.examples, rival.wrong, rival.model_wrong) == (4, 1, 0)
 
 
 def test_a_gap_in_the_log_is_an_error():

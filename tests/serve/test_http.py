@@ -79,7 +79,6 @@ def test_an_unknown_field_is_answered_with_those_that_there_are(client, model):
     for path, body, field, known in (
         (f"{model}/learn", {"x": {}, "label": "up"}, "label", "x, y"),
         (f"{model}/reveal", {"id": "1", "label": "up"}, "label", "id, y"),
-        (f"{model}/challengers", {"name": "a", "settings": {"tied": 1}}, "settings.tied", "readout, tie"),
     ):
         answer = client.post(path, json=body)
         assert is_problem(answer, 422, field)
@@ -233,18 +232,11 @@ def test_a_model_file_can_be_had_and_another_model_goes_on_from_it(client, model
     )
 
 
-def test_rollback_challengers_and_deletion(client, model):
+def test_rollback_and_deletion(client, model):
     for y in ("up", "down", "up"):
         client.post(f"{model}/learn", json={"x": {"a": 1}, "y": y})
     assert client.post(f"{model}/rollback", json={"seq": 1}).json() == {"seq": 4}
     assert client.get(model).json()["examples"] == 1
-    assert (
-        client.post(f"{model}/challengers", json={"name": "last", "settings": {"readout": "last"}}).status_code == 201
-    )
-    assert client.post(f"{model}/challengers", json={"name": "other"}).json() == {"seq": 6}
-    assert client.delete(f"{model}/challengers/other").json() == {"seq": 7}
-    assert client.post(f"{model}/promote", json={"name": "last"}).json() == {"seq": 8}
-    assert client.get(model).json()["settings"]["readout"] == "last"
     assert client.get(f"{model}/snapshots").json() == {"snapshots": []}
     assert client.delete(model).status_code == 204
     assert is_problem(client.get(model), 404)

@@ -1,4 +1,4 @@
-"""Models and their challengers: created, gone on with, compared, deleted."""
+"""Models: created, gone on with, deleted."""
 
 import asyncio
 import base64
@@ -11,7 +11,6 @@ import pytest
 import novikoff
 from novikoff.serve import fold
 from novikoff.serve.api import metrics
-from novikoff.serve.events import Challenge, Settings
 from novikoff.serve.messages import RefusedError
 from tests.keep.test_hostile_files import forged
 from tests.serve.serving import DOWN, UP, Caller, refused, run, serving, tamper
@@ -64,24 +63,6 @@ def test_a_model_goes_on_from_a_file(where):
     run(test())
 
 
-def test_challengers_are_refused_where_they_make_no_sense(where):
-    async def test():
-        async with serving(where) as service:
-            caller = Caller(service)
-            await caller.create(classes=["down", "up"])
-            await caller.challenge(Challenge("rival"))
-            await refused(409, caller.challenge(Challenge("rival")), "already")
-            await refused(422, caller.challenge(Challenge("b", Settings(classes=["a", "b"]))), "classes of the model")
-            await refused(404, caller.promote("nobody"), "no challenger 'nobody'")
-            await refused(404, caller.retire("nobody"), "no challenger 'nobody'")
-            for i in range(7):
-                await caller.challenge(Challenge(f"c{i}"))
-            await refused(409, caller.challenge(Challenge("one-more")), "retire one")
-            assert len((await caller.record()).challengers) == 8
-
-    run(test())
-
-
 # -- files from strangers, and logs that cannot be replayed ------------------------------------------------------------
 
 
@@ -118,9 +99,6 @@ def test_a_file_that_asks_for_too_much_is_refused(folder, tmp_path, change, word
             content = a_file(tmp_path / "m", change)
             async with serving(folder) as service:
                 await refused(422, Caller(service).create(file=content), words)
-                await Caller(service, "other").create()
-                given = Challenge("rival", Settings(file=content))
-                await refused(422, Caller(service, "other").challenge(given), words)
 
     run(test())
 

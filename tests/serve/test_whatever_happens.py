@@ -5,7 +5,6 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from novikoff.serve import replay
-from novikoff.serve.events import Challenge
 from novikoff.serve.fold import to_file
 from tests.serve.serving import Caller, killed, run, started
 from tests.serve.streams import EXAMPLES, FEATURES, LABELS, SETTINGS, learner_after
@@ -15,24 +14,19 @@ STEPS = st.one_of(
     st.tuples(st.just("predict"), FEATURES),
     st.tuples(st.just("reveal"), LABELS),
     st.tuples(st.just("roll back"), st.integers(0, 50)),
-    st.tuples(st.just("challenge"), SETTINGS),
-    st.tuples(st.sampled_from(["promote", "retire", "snapshot", "kill", "stop", "evict", "wait"]), st.none()),
+    st.tuples(st.sampled_from(["snapshot", "kill", "stop", "evict", "wait"]), st.none()),
 )
 
 
 class Oracle:
-    """For every event, how the model learned then and from which examples, and the same for its challenger."""
+    """For every event, from which examples the model had learned then."""
 
-    def __init__(self, chosen):
-        self.states = [((chosen, ()), None)]
+    def __init__(self):
+        self.states = [()]
         self.waiting = []
 
-    def add(self, model, challenger):
-        self.states.append((model, challenger))
-
     def learn(self, example):
-        model, challenger = self.states[-1]
-        self.add((model[0], (*model[1], example)), challenger and (challenger[0], (*challenger[1], example)))
+        self.states.append((*self.states[-1], example))
 
 
 def test_the_model_is_the_fold_of_the_events_on_its_path(kind):
@@ -57,12 +51,11 @@ def test_a_kill_changes_nothing_where_labels_are_judged_as_served(kind):
 
 
 async def play(where, chosen, steps, judge):
-    oracle = Oracle(chosen)
+    oracle = Oracle()
     service = await started(where)
     caller = Caller(service)
     await service.create_model(caller.name, replace(chosen, judge=judge))
     for what, how in steps:
-        model, challenger = oracle.states[-1]
         if what == "learn":
             answer = await caller.learn(*[(each.x, each.y) for each in how])
             for each in how:
@@ -71,7 +64,7 @@ async def play(where, chosen, steps, judge):
         elif what == "predict":
             answer = await caller.predict(how)
             if judge == "arrival":
-                assert answer["label"] == learner_after(*model).predict_one(how)
+                assert answer["label"] == learner_after(chosen, oracle.states[-1]).predict_one(how)
             oracle.waiting.append((answer["id"], how))
         elif what == "reveal" and oracle.waiting:
             name, x = oracle.waiting.pop(0)
@@ -80,14 +73,7 @@ async def play(where, chosen, steps, judge):
         elif what == "roll back":
             target = how % len(oracle.states)
             await caller.roll_back(target)
-            oracle.add(*oracle.states[target])
-        elif what == "challenge" and not challenger:
-            rival = replace(how, classes=chosen.classes)
-            await caller.challenge(Challenge("rival", rival))
-            oracle.add(model, (rival, ()))
-        elif what in ("promote", "retire") and challenger:
-            await (caller.promote if what == "promote" else caller.retire)("rival")
-            oracle.add(challenger if what == "promote" else model, None)
+            oracle.states.append(oracle.states[target])
         elif what == "snapshot":
             await caller.snapshot()
         elif what in ("kill", "stop", "evict"):
@@ -101,11 +87,11 @@ async def play(where, chosen, steps, judge):
                 caller = Caller(service)
             assert replay.take_snapshot(caller.state)[0] == before
         if judge == "arrival":
-            assert to_file(caller.state.learner) == to_file(learner_after(*oracle.states[-1][0])), what
+            assert to_file(caller.state.learner) == to_file(learner_after(chosen, oracle.states[-1])), what
     await killed(service)
     service = await started(where)
     caller = Caller(service)
-    for seq, ((how, examples), _) in enumerate(oracle.states if judge == "arrival" else ()):
-        assert await caller.file(seq) == to_file(learner_after(how, examples)), seq
+    for seq, examples in enumerate(oracle.states if judge == "arrival" else ()):
+        assert await caller.file(seq) == to_file(learner_after(chosen, examples)), seq
     assert service.writer.on_failure.errors == []
     await service.stop()

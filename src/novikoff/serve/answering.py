@@ -17,14 +17,14 @@ from novikoff.learn.online.perceptron import OnlinePerceptron
 from novikoff.prove.run.bounds import mistake_bound
 from novikoff.serve import events, messages
 from novikoff.serve.events import Example, Label, LogRow, Prediction, Settings
-from novikoff.serve.fold import LearnerLine, Mistake, ModelState, Path, path_to, scaled_numbers
+from novikoff.serve.fold import Mistake, ModelState, Path, path_to, scaled_numbers
 from novikoff.serve.messages import (
     Contribution,
     PastMistake,
     Score,
     Why,
 )
-from novikoff.serve.replay import mistakes_of, rollbacks_of, state_at
+from novikoff.serve.replay import mistakes_of, rollbacks_of
 from novikoff.serve.store import Store
 from novikoff.serve.tally import WINDOW
 
@@ -46,14 +46,14 @@ def predict(learner: OnlinePerceptron, x: Mapping[Any, Any]) -> tuple[Label | No
 def to_remember(name: str, state: ModelState, x: Any, label: Label | None, scores: list[Score]) -> Prediction:
     """Return what to store of a prediction, so that it can be judged by its label and explained later."""
     learner, served = state.learner, None
-    if state.line.settings.judge == "served":
+    if state.settings.judge == "served":
         served = learner.serve_one(x)._replace(point=None)  # stored beside it
     own = [score.score for score in scores if score.label == label]
     others = [score for score in scores if score.label != label]
     rival = max(others, key=lambda score: score.score) if others else None
     lead = own[0] - rival.score if rival else 0.0
     return Prediction(
-        *(name, x, label, state.seq, state.line.number, learner.examples, learner.updates, lead),
+        *(name, x, label, state.seq, learner.examples, learner.updates, lead),
         rival=rival.label if rival else None,
         served=served,
         point=scaled_numbers(learner, x),
@@ -65,15 +65,14 @@ def about(name: str, state: ModelState) -> messages.About:
     """Return how a model learns, and how far it is."""
     learner = state.learner
     return messages.About(
-        *(name, state.line.settings, state.seq, list(learner.classes), learner.examples, learner.mistakes),
+        *(name, state.settings, state.seq, list(learner.classes), learner.examples, learner.mistakes),
         features=len(learner.feature_names()),
-        challengers=list(state.challengers),
     )
 
 
 def record(state: ModelState, waiting: int, margin: float | None) -> messages.Record:
     """Return what happened and what it proves, with the bound for a margin, or for the largest not ruled out."""
-    run, counts = state.learner.run, state.line.counts
+    run, counts = state.learner.run, state.counts
     if margin is None and 0.0 < run.margin_at_most < math.inf:
         margin = run.margin_at_most
     drift = counts.drift
@@ -85,41 +84,34 @@ def record(state: ModelState, waiting: int, margin: float | None) -> messages.Re
         revealed=counts.revealed,
         wrong=counts.wrong,
         waiting=waiting,
-        judge=state.line.settings.judge,
+        judge=state.settings.judge,
         radius=run.radius,
         weights_length=run.weights_length,
         margin_at_most=None if math.isinf(run.margin_at_most) else run.margin_at_most,
-        delay=messages.Delay(float(mean_delay(state.line)), counts.longest_wait),
-        bound=None if margin is None else bound(state.line, margin),
+        delay=messages.Delay(float(mean_delay(state)), counts.longest_wait),
+        bound=None if margin is None else bound(state, margin),
         curve=counts.curve,
         drift=messages.DriftReport(WINDOW, drift.examples, drift.mistakes, drift.expected, drift.alarms),
-        challengers=[
-            messages.Comparison(
-                *(name, duel.line.settings, duel.line.number, duel.examples, duel.wrong, duel.model_wrong),
-                mistakes=duel.line.learner.mistakes,
-            )
-            for name, duel in state.challengers.items()
-        ],
     )
 
 
-def mean_delay(line: LearnerLine) -> Fraction:
+def mean_delay(state: ModelState) -> Fraction:
     """Return tau: the mean over all updates of how many were learned between serving and learning."""
-    learner, judge = line.learner, line.settings.judge
-    waited = learner.waited if judge == "served" else line.counts.waited
+    learner = state.learner
+    waited = learner.waited if state.settings.judge == "served" else state.counts.waited
     return Fraction(waited, learner.updates) if learner.updates else Fraction(0)
 
 
-def bound(line: LearnerLine, margin: float) -> messages.Bound:
+def bound(state: ModelState, margin: float) -> messages.Bound:
     """Return how many updates are possible if some weights separate the stream with this margin, for both judges."""
-    learner = line.learner
+    learner = state.learner
     known: dict[str, Any] = {"n_classes": max(len(learner.classes), 2), "lead": learner.lead}
     # If no example so far is as long as the margin, nothing was learned that it could bound.
     is_possible = margin * margin <= learner.radius**2 * (1 if known["n_classes"] == 2 else 2)
-    delays = (0, mean_delay(line))
+    delays = (0, mean_delay(state))
     exact = [mistake_bound(learner.radius, margin, delay=d, **known) if is_possible else 0 for d in delays]
     on_arrival, as_served = (most if most < 2**63 else None for most in exact)
-    holds = as_served if line.settings.judge == "served" else on_arrival
+    holds = as_served if state.settings.judge == "served" else on_arrival
     return messages.Bound(margin, on_arrival, as_served, holds, margin > learner.margin_at_most)
 
 
@@ -138,16 +130,15 @@ def weights(state: ModelState, top: int) -> messages.HeaviestWeights:
 
 def why(store: Store, model: int, state: ModelState, said: Prediction, top: int) -> Why:
     """Return the features and the mistakes that contributed most to a prediction."""
-    line = state.line if said.line == state.line.number else state_at(store, model, said.seq).line
-    path = path_to(said.seq, rollbacks_of(store, model))
-    x, given = _folded(said.x, said.point, line.settings), _folded(said.x, None, line.settings)
+    settings, path = state.settings, path_to(said.seq, rollbacks_of(store, model))
+    x, given = _folded(said.x, said.point, settings), _folded(said.x, None, settings)
     by_feature: dict[Any, float] = defaultdict(float)
     past: list[PastMistake] = []
     n_mistakes, total = 0, 0.0
-    for mistake, example in _examples(store, model, line, path, said.seq):
+    for mistake, example in _examples(store, model, path, said.seq):
         n_mistakes += 1
         share = _sign(mistake, example.y, said) * _share(mistake, said)
-        z = _folded(example.x, mistake.point, line.settings)
+        z = _folded(example.x, mistake.point, settings)
         products = {name: share * z[name] * value for name, value in x.items() if name in z}
         for name, product in products.items():
             by_feature[name] += product
@@ -191,9 +182,9 @@ def _sign(mistake: Mistake, y: Label, said: Prediction) -> int:
     return (y == said.label) - (other == said.label) - (y == said.rival) + (other == said.rival)
 
 
-def _examples(store: Store, model: int, line: LearnerLine, path: Path, upto: int) -> Iterator[tuple[Mistake, Example]]:
-    """Yield the mistakes of a line up to an event, with their examples, as far as these are still in the log."""
-    mistakes = [mistake for mistake in mistakes_of(store, model, line, path, 0)[0] if mistake.seq <= upto]
+def _examples(store: Store, model: int, path: Path, upto: int) -> Iterator[tuple[Mistake, Example]]:
+    """Yield the mistakes up to an event, with their examples, as far as these are still in the log."""
+    mistakes = [mistake for mistake in mistakes_of(store, model, path, 0)[0] if mistake.seq <= upto]
     for start in range(0, len(mistakes), MISTAKES_AT_ONCE):
         some = mistakes[start : start + MISTAKES_AT_ONCE]
         rows = store.rows_of(model, [mistake.seq for mistake in some])

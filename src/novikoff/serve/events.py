@@ -17,7 +17,7 @@ Label = str | Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)] | float | 
 Features = dict[str, float | str | bool]
 Name = Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}\Z", description="1 to 64 letters")]
 Judge = Literal["arrival", "served"]
-Kind = Literal["create", "learn", "reveal", "rollback", "challenge", "promote", "retire"]
+Kind = Literal["create", "learn", "reveal", "rollback"]
 
 
 class LogRow(NamedTuple):
@@ -58,7 +58,7 @@ class Example(msgspec.Struct, forbid_unknown_fields=True, gc=False):
 class Prediction(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
     """What is stored of a prediction until its label is revealed: the example, the label, and the weights behind it.
 
-    `seq`, `line`, `examples` and `mistakes` (with a lead, narrow examples among them) are those of the model when it
+    `seq`, `examples` and `mistakes` (with a lead, narrow examples among them) are those of the model when it
     answered. `lead` is by how much the score of the label exceeded that of the rival, the next best. `served` is what
     the last weights predicted, if mistakes are judged as served. `point` has the numbers of the example as they were
     scaled, if they were. `readout` are the weights that answered.
@@ -68,7 +68,6 @@ class Prediction(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True)
     x: Features
     label: Label | None
     seq: int
-    line: int
     examples: int
     mistakes: int
     lead: float
@@ -91,27 +90,11 @@ class Rollback(msgspec.Struct, forbid_unknown_fields=True):
     seq: Annotated[int, msgspec.Meta(ge=0, le=2**53)]
 
 
-class Challenge(msgspec.Struct, forbid_unknown_fields=True):
-    """A challenger begins to learn from the same stream."""
-
-    name: Name
-    settings: Settings = Settings()
-
-
-class Challenger(msgspec.Struct, forbid_unknown_fields=True):
-    """The challenger that is promoted, or that retires."""
-
-    name: Name
-
-
 CONTENT: dict[Kind, Any] = {
     "create": Settings,
     "learn": Example,
     "reveal": Revealed,
     "rollback": Rollback,
-    "challenge": Challenge,
-    "promote": Challenger,
-    "retire": Challenger,
 }
 _DECODERS = {kind: msgspec.json.Decoder(content) for kind, content in CONTENT.items()}
 _PREDICTION = msgspec.json.Decoder(Prediction)

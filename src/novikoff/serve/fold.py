@@ -1,8 +1,7 @@
 """The model is the fold of its log: `start` builds it from the first event, `apply` adds the events of a row.
 
 Nothing here depends on time, disks or requests. Live, after a crash, or years later, the same log makes the same model,
-bit for bit. A challenger is one more learner on the same stream. A rollback is not folded: it changes which part of the
-log is.
+bit for bit. A rollback is not folded: it changes which part of the log is.
 
 A rollback erases nothing. It is an event itself, number r, which restores the model to its state after event s < r. So
 the events s + 1, ..., r - 1 stay in the log, but are no longer on the path.
@@ -22,7 +21,7 @@ from novikoff.features.names import as_numbers
 from novikoff.keep.models import load_plain, save
 from novikoff.learn.online.perceptron import OnlinePerceptron, Served
 from novikoff.serve import events
-from novikoff.serve.events import Example, Kind, Label, LogRow, Prediction, Revealed, Settings
+from novikoff.serve.events import Example, Label, LogRow, Prediction, Revealed, Settings
 from novikoff.serve.tally import DriftWindow, MistakeCurve
 
 _PAIR = attrgetter("x", "y")
@@ -40,6 +39,7 @@ FOR_EVER = 2**62
 
 # The parts of the log that made a model, in order.
 Path = tuple[Stretch, ...]
+WHOLE: Path = (Stretch(0, FOR_EVER),)
 
 
 def path_to(seq: int, rollbacks: Iterable[tuple[int, int]]) -> Path:
@@ -92,15 +92,26 @@ class Mistake(NamedTuple):
     point: dict[str, float] | None = None
 
 
-class LearnerLine:
-    """A learner on the stream. `number` is the event that added it; that of the first is 0."""
+class ModelState:
+    """A model after the event `seq`, and the path to it; `mistakes` are those that are not in the store yet."""
 
     def __init__(
-        self, number: int, settings: Settings, learner: OnlinePerceptron, counts: Counts | None = None
+        self,
+        seq: int,
+        settings: Settings,
+        learner: OnlinePerceptron,
+        counts: Counts | None = None,
+        parts: Path = WHOLE,
     ) -> None:
-        self.number, self.settings, self.learner = number, settings, learner
+        self.seq, self.settings, self.learner, self.parts = seq, settings, learner, parts
         self.counts = Counts() if counts is None else counts
-        self.mistakes: list[Mistake] = []  # those that are not in the store yet
+        self.mistakes: list[Mistake] = []
+
+    def go_on_from(self, rollback: int) -> None:
+        """Become the state after the event `rollback`, which went back to this one."""
+        *parts, last = self.parts
+        self.parts = (*parts, Stretch(last.start, self.seq), Stretch(rollback, FOR_EVER))
+        self.seq = rollback
 
     def learn(self, first: int, examples: list[Example]) -> list[bool]:
         """Learn examples, numbered from `first`; return which were mistakes."""
@@ -120,22 +131,25 @@ class LearnerLine:
         self._count(first, flags)
         return flags
 
-    def reveal(self, seq: int, revealed: Revealed, here: bool) -> bool:
+    def reveal(self, seq: int, revealed: Revealed) -> bool:
         """Learn an example whose label was revealed, judged according to the settings.
 
-        If the weights that served it did not lead to the present ones (`here` is False), it is judged on arrival.
+        If the weights that served it did not lead to the present ones, since they were rolled back, it is judged on
+        arrival.
         """
         learner, said, y = self.learner, revealed.prediction, revealed.y
-        made, before = learner.updates, learner.examples
-        if self.settings.judge == "served" and said.served is not None and here:
+        made, before, is_here = learner.updates, learner.examples, is_on(self.parts, said.seq)
+        if self.settings.judge == "served" and said.served is not None and is_here:
             flag, point = learner.learn_served(said.x, y, _as_served(said.served, said)), said.point
         else:
             flag, point = learner.learn_one(said.x, y), scaled_numbers(learner, said.x)
         if learner.updates > made:
             self.mistakes.append(Mistake(seq, before, self._rival(y), point))
-            waited = made - said.mistakes if here else 0
+            waited = made - said.mistakes if is_here else 0
             self.counts.waited += waited
             self.counts.longest_wait = max(self.counts.longest_wait, waited)
+        self.counts.revealed += 1
+        self.counts.wrong += said.label != y
         self._count(seq, [flag])
         return flag
 
@@ -160,50 +174,6 @@ def scaled_numbers(learner: OnlinePerceptron, x: Mapping[str, Any]) -> dict[str,
 def _as_served(served: Served, said: Prediction) -> Served:
     """Return what the last weights predict for an example, with the scaled point."""
     return served if said.point is None else served._replace(point=dict(as_numbers({**said.x, **said.point})))
-
-
-class Duel(msgspec.Struct, eq=False):
-    """A challenger, and how it and the model did on the examples since it was added: each predicts before it learns."""
-
-    line: LearnerLine
-    wrong: int = 0
-    model_wrong: int = 0
-    examples: int = 0
-
-
-class ModelState(msgspec.Struct, eq=False):
-    """A model after the event `seq`: the path to it, and the event that last promoted a challenger."""
-
-    seq: int
-    line: LearnerLine
-    challengers: dict[str, Duel] = {}
-    parts: Path = (Stretch(0, FOR_EVER),)
-    promoted: int = 0
-
-    @property
-    def learner(self) -> OnlinePerceptron:
-        return self.line.learner
-
-    @property
-    def counts(self) -> Counts:
-        return self.line.counts
-
-    def all_lines(self) -> list[LearnerLine]:
-        return [self.line, *(duel.line for duel in self.challengers.values())]
-
-    def go_on_from(self, rollback: int) -> None:
-        """Become the state after the event `rollback`, which went back to this one."""
-        *parts, last = self.parts
-        self.parts = (*parts, Stretch(last.start, self.seq), Stretch(rollback, FOR_EVER))
-        self.seq = rollback
-
-
-class Ready(NamedTuple):
-    """A challenge with its learner, made beforehand: loading one from a file may take long."""
-
-    name: str
-    settings: Settings
-    learner: OnlinePerceptron
 
 
 def to_file(learner: OnlinePerceptron) -> bytes:
@@ -270,13 +240,8 @@ def start(row: LogRow) -> ModelState:
 
 
 def begin(settings: Settings, learner: OnlinePerceptron) -> ModelState:
-    """Build a model with these settings, and the learner that they make."""
-    return ModelState(0, LearnerLine(0, plain(settings), learner))
-
-
-def plain(settings: Settings) -> Settings:
-    """Return the settings without the file, which is what the learner began with and not how it learns."""
-    return msgspec.structs.replace(settings, file=None)
+    """Build a model with these settings, and the learner that they make; the file is not how it learns."""
+    return ModelState(0, msgspec.structs.replace(settings, file=None), learner)
 
 
 def apply(state: ModelState, row: LogRow, content: list[Any] | None = None, upto: int | None = None) -> list[bool]:
@@ -290,61 +255,11 @@ def apply(state: ModelState, row: LogRow, content: list[Any] | None = None, upto
     if len(held) != row.size:
         raise ValueError(f"row {row.first} of the log has {len(held)} events and should have {row.size}")
     part = held if upto is None else held[: max(upto - row.first + 1, 0)]
-    flags: list[bool] = []
     if row.kind == "learn":
-        flags = _learn(state, row.first, part)
+        flags = state.learn(row.first, part)
     elif row.kind == "reveal":
-        flags = _reveal(state, row.first, part)
+        flags = [state.reveal(seq, each) for seq, each in enumerate(part, start=row.first)]
     else:
-        for event in part:
-            _change_challengers(state, row.first, row.kind, event)
+        raise ValueError(f"event {row.first} of the log is a {row.kind}, which cannot be replayed")
     state.seq = row.first + len(part) - 1
     return flags
-
-
-def _learn(state: ModelState, first: int, examples: list[Example]) -> list[bool]:
-    if not state.challengers:
-        return state.line.learn(first, examples)
-    flags: list[bool] = []
-    for seq, example in enumerate(examples, start=first):
-        _compare(state, example.x, example.y)
-        flags += state.line.learn(seq, [example])
-        for duel in state.challengers.values():
-            duel.line.learn(seq, [example])
-    return flags
-
-
-def _reveal(state: ModelState, first: int, revealed: list[Revealed]) -> list[bool]:
-    flags = []
-    for seq, each in enumerate(revealed, start=first):
-        said, y = each.prediction, each.y
-        _compare(state, said.x, y)
-        is_here = is_on(state.parts, said.seq) and said.seq >= state.promoted  # not rolled back or replaced since
-        flags.append(state.line.reveal(seq, each, is_here))
-        state.line.counts.revealed += 1
-        state.line.counts.wrong += said.label != y
-        for duel in state.challengers.values():
-            duel.line.learn(seq, [Example(said.x, y)])
-    return flags
-
-
-def _compare(state: ModelState, x: Mapping[str, Any], y: Label) -> None:
-    if not state.challengers:
-        return
-    wrong = state.learner.predict_one(x) != y
-    for duel in state.challengers.values():
-        duel.examples += 1
-        duel.wrong += duel.line.learner.predict_one(x) != y
-        duel.model_wrong += wrong
-
-
-def _change_challengers(state: ModelState, seq: int, kind: Kind, event: Any) -> None:
-    if kind == "challenge":
-        learner = event.learner if isinstance(event, Ready) else learner_of(event.settings)
-        state.challengers[event.name] = Duel(LearnerLine(seq, plain(event.settings), learner))
-    elif kind == "promote":
-        state.line, state.promoted = state.challengers.pop(event.name).line, seq
-    elif kind == "retire":
-        del state.challengers[event.name]
-    else:
-        raise ValueError(f"event {seq} of the log is a {kind}, which cannot be replayed")

@@ -94,29 +94,17 @@ def answer_to(row: LogRow, flags: list[bool]) -> bytes:
 
 
 class Append(Job):
-    """Events of one kind, to append to the log, encoded as `body`.
-
-    `check` may still refuse; if the job is alone, it sees the model after all earlier jobs.
-    """
+    """Events of one kind, to append to the log, encoded as `body`."""
 
     def __init__(
-        self,
-        model: LoadedModel,
-        kind: Kind,
-        content: list[Any],
-        body: bytes | None = None,
-        token: Token | None = None,
-        check: Callable[[], None] | None = None,
+        self, model: LoadedModel, kind: Kind, content: list[Any], body: bytes | None = None, token: Token | None = None
     ) -> None:
         super().__init__(model, token)
-        self.kind, self.content, self.check = kind, content, check
+        self.kind, self.content = kind, content
         self.body = events.encode(content) if body is None else body
         self.size, self.weight = len(content), len(self.body)
-        self.alone = kind not in ("learn", "reveal")
 
     def write(self, store: Store, now: float) -> None:
-        if self.check is not None:
-            self.check()
         self.row = LogRow(self.model.head + 1, len(self.content), now, self.kind, self.body)
         store.append(self.model.number, self.row)
         self.model.head = self.row.last
@@ -160,14 +148,15 @@ class Reveal(Append):
 class RollBack(Append):
     """Go back to `earlier`, the state of the model after an earlier event."""
 
+    alone = True
+
     def __init__(self, model: LoadedModel, earlier: ModelState, token: Token | None) -> None:
         super().__init__(model, "rollback", [events.Rollback(earlier.seq)], token=token)
         self.earlier = earlier
 
     def fold(self) -> list[bool]:
         self.earlier.go_on_from(self.row.first)
-        for line in self.earlier.all_lines():
-            line.mistakes = []  # they are in the index already
+        self.earlier.mistakes = []  # they are in the index already
         self.model.state = self.earlier
         return []
 
@@ -184,7 +173,7 @@ class Remember(Job):
         self.weight = sum(len(body) for _, body in self.predictions)
 
     def write(self, store: Store, now: float) -> None:
-        store.remember(self.model.number, self.predictions, now + self.model.state.line.settings.remember_for)
+        store.remember(self.model.number, self.predictions, now + self.model.state.settings.remember_for)
         self.remember_key(store, now, -1, self.answer)
 
     def apply(self) -> bytes:
@@ -281,16 +270,13 @@ class Deferred(Job):
     def __init__(self, model: LoadedModel) -> None:
         super().__init__(model)
         self.answers, model.answers = model.answers, {}
-        self.mistakes = [(line.number, model.state.seq, line.mistakes) for line in model.state.all_lines()]
-        for line in model.state.all_lines():
-            line.mistakes = []
+        self.last, self.mistakes, model.state.mistakes = model.state.seq, model.state.mistakes, []
 
     def write(self, store: Store, now: float) -> None:
         for name, answer in self.answers.items():
             store.answer_key(self.model.number, name, answer)
-        for line, last, mistakes in self.mistakes:
-            if mistakes:
-                store.add_mistakes(self.model.number, line, last, msgspec.msgpack.encode(mistakes))
+        if self.mistakes:
+            store.add_mistakes(self.model.number, self.last, msgspec.msgpack.encode(self.mistakes))
 
 
 class Ask(Job):

@@ -116,7 +116,6 @@ class About(msgspec.Struct):
     examples: int
     mistakes: int
     features: int
-    challengers: list[str]
 
 
 class ModelNames(msgspec.Struct):
@@ -171,18 +170,6 @@ class DriftReport(msgspec.Struct):
     alarms: list[Alarm]
 
 
-class Comparison(msgspec.Struct):
-    """A challenger: its settings, when it was added, and how many it and the model predicted wrongly since."""
-
-    name: str
-    settings: Settings
-    since: int
-    examples: int
-    wrong: int
-    model_wrong: int
-    mistakes: int
-
-
 class Record(msgspec.Struct):
     """What happened, and what it proves.
 
@@ -207,7 +194,6 @@ class Record(msgspec.Struct):
     bound: Bound | None
     curve: MistakeCurve
     drift: DriftReport
-    challengers: list[Comparison]
 
 
 class FeatureWeight(msgspec.Struct):

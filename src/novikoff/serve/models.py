@@ -33,7 +33,7 @@ class LoadedModel:
     @property
     def has_unsaved(self) -> bool:
         """Whether the next commit has something to write for this model."""
-        return bool(self.answers) or any(line.mistakes for line in self.state.all_lines())
+        return bool(self.answers or self.state.mistakes)
 
 
 # The figures of a model for a monitor: the kind, the description, and the value.

@@ -1,18 +1,17 @@
 """A model as it was after any event, from a store: the newest intact snapshot, and the log from there on.
 
-A snapshot is a state as bytes: its learners as model files, and the counts beside them.
+A snapshot is a state as bytes: its learner as a model file, and the counts beside it.
 """
 
 import hashlib
 import logging
 from collections.abc import Iterator
-from typing import Any
 
 import msgspec
 
 from novikoff.serve import fold
 from novikoff.serve.events import LogRow, Settings, decode
-from novikoff.serve.fold import Counts, LearnerLine, Mistake, ModelState, Path, from_file, is_on, path_to, to_file
+from novikoff.serve.fold import Counts, Mistake, ModelState, Path, from_file, is_on, path_to, to_file
 from novikoff.serve.messages import RefusedError
 from novikoff.serve.store import Snapshot, Store
 
@@ -89,23 +88,22 @@ def _rows(store: Store, model: int, after: int, end: int) -> Iterator[LogRow]:
 
 def _compare(store: Store, model: int, state: ModelState, start: int) -> None:
     """Check that the log made the same mistakes as when it was learned; keep those not in the index yet."""
-    for line in state.all_lines():
-        indexed, end = mistakes_of(store, model, line, state.parts, start + 1)
-        again = [mistake for mistake in line.mistakes if mistake.seq <= end]
-        first_time = [mistake for mistake in indexed if mistake.seq <= state.seq]
-        if again != first_time:
-            raise ReplayError(
-                f"the log from event {start + 1} on makes {len(again)} mistakes and made "
-                f"{len(first_time)} when it was learned; the store is damaged, or another version of novikoff wrote it"
-            )
-        line.mistakes = [mistake for mistake in line.mistakes if mistake.seq > end]
+    indexed, end = mistakes_of(store, model, state.parts, start + 1)
+    again = [mistake for mistake in state.mistakes if mistake.seq <= end]
+    first_time = [mistake for mistake in indexed if mistake.seq <= state.seq]
+    if again != first_time:
+        raise ReplayError(
+            f"the log from event {start + 1} on makes {len(again)} mistakes and made {len(first_time)} when it was "
+            "learned; the store is damaged, or another version of novikoff wrote it"
+        )
+    state.mistakes = [mistake for mistake in state.mistakes if mistake.seq > end]
 
 
-def mistakes_of(store: Store, model: int, line: LearnerLine, path: Path, start: int) -> tuple[list[Mistake], int]:
-    """Return the mistakes of a line from the event `start` on, as far as they are in the index, and how far that is."""
+def mistakes_of(store: Store, model: int, path: Path, start: int) -> tuple[list[Mistake], int]:
+    """Return the mistakes of a path from the event `start` on, as far as they are in the index, and how far that is."""
     found: list[Mistake] = []
     end = start - 1
-    while parts := store.mistakes(model, line.number, end + 1, PARTS_AT_ONCE):
+    while parts := store.mistakes(model, end + 1, PARTS_AT_ONCE):
         for last, body in parts:
             found += [
                 mistake for mistake in _MISTAKES.decode(body) if mistake.seq >= start and is_on(path, mistake.seq)
@@ -114,34 +112,30 @@ def mistakes_of(store: Store, model: int, line: LearnerLine, path: Path, start: 
     return found, end
 
 
-class SavedLine(msgspec.Struct):
-    """What a snapshot holds of a line: its learner as a model file, and no mistakes, which are in the index."""
+class Saved(msgspec.Struct):
+    """What a snapshot holds of a state: its learner as a model file, and no mistakes, which are in the index."""
 
-    number: int
+    seq: int
     settings: Settings
     counts: Counts
+    parts: Path
     file: bytes
 
 
-def _saved(line: LearnerLine) -> SavedLine:
-    return SavedLine(line.number, line.settings, line.counts, to_file(line.learner))
+_SAVED = msgspec.msgpack.Decoder(Saved)
 
 
-def _line(kind: type, content: Any) -> LearnerLine:
-    saved = msgspec.convert(content, SavedLine)
-    return LearnerLine(saved.number, saved.settings, from_file(saved.file), saved.counts)
-
-
-_ENCODER = msgspec.msgpack.Encoder(enc_hook=_saved)
-_DECODER = msgspec.msgpack.Decoder(ModelState, dec_hook=_line)
+def _content(state: ModelState) -> bytes:
+    saved = Saved(state.seq, state.settings, state.counts, state.parts, to_file(state.learner))
+    return msgspec.msgpack.encode(saved)
 
 
 def take_snapshot(state: ModelState) -> tuple[bytes, str]:
     """Return the state as bytes, and their SHA-256, after a trial load."""
-    content = _ENCODER.encode(state)
+    content = _content(state)
     digest = hashlib.sha256(content).hexdigest()
     again = load_snapshot(content, digest, state.learner.mistakes)
-    if msgspec.msgpack.decode(_ENCODER.encode(again)) != msgspec.msgpack.decode(content):
+    if msgspec.msgpack.decode(_content(again)) != msgspec.msgpack.decode(content):
         raise ValueError("a snapshot does not reload as written; nothing is trimmed")
     return content, digest
 
@@ -150,7 +144,8 @@ def load_snapshot(content: bytes, sha256: str, mistakes: int) -> ModelState:
     """Load the state of a snapshot; raise ValueError if it is damaged."""
     if hashlib.sha256(content).hexdigest() != sha256:
         raise ValueError("its SHA-256 is wrong")
-    state = _DECODER.decode(content)
+    saved = _SAVED.decode(content)
+    state = ModelState(saved.seq, saved.settings, from_file(saved.file), saved.counts, saved.parts)
     if state.learner.mistakes != mistakes:
         raise ValueError(f"it has {state.learner.mistakes} mistakes and should have {mistakes}")
     return state

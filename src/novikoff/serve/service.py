@@ -28,7 +28,6 @@ from novikoff.serve.store import Key, Store
 from novikoff.serve.writer import Writer, end_process
 
 HOUR = 3600.0
-MOST_CHALLENGERS = 8
 WORTH_A_SNAPSHOT = 1000  # events that a later start need not replay
 
 
@@ -166,11 +165,11 @@ class Service:
             model = await self.writer.submit(jobs.Create(self.models, name, wanted, learner))
             return answering.about(name, model.state), True
         self.models.release(model)
-        if settings.file is not None or model.state.line.settings != fold.plain(wanted):
+        if settings.file is not None or model.state.settings != msgspec.structs.replace(wanted, file=None):
             raise RefusedError(409, f"a different model {name!r} exists; delete it first")
         return answering.about(name, model.state), False
 
-    async def _settled(self, settings: Settings, field: str | None = None) -> tuple[Settings, OnlinePerceptron]:
+    async def _settled(self, settings: Settings) -> tuple[Settings, OnlinePerceptron]:
         """Return settings and their learner. A file takes time and memory: one is read at a time, in a thread."""
         try:
             if settings.file is None:
@@ -178,7 +177,7 @@ class Service:
             async with self._one_file:
                 return await asyncio.to_thread(settled, settings)
         except ValueError as error:
-            raise RefusedError(422, str(error), field) from None
+            raise RefusedError(422, str(error)) from None
 
     async def list_models(self) -> messages.ModelNames:
         """The names of all models."""
@@ -248,7 +247,7 @@ class Service:
     # What a model knows, and why
 
     async def show_record(self, model: LoadedModel, margin: float | None) -> messages.Record:
-        """What happened, and what it proves: mistakes, the bound, delays, drift, challengers."""
+        """What happened, and what it proves: mistakes, the bound, delays, drift."""
         waiting = await asyncio.to_thread(self.store.waiting, model.number)
         return answering.record(model.state, waiting, margin)
 
@@ -293,7 +292,7 @@ class Service:
             error.field = "seq"
             raise
 
-    # Snapshots, rollbacks, challengers
+    # Snapshots and rollbacks
 
     async def take_snapshot(self, model: LoadedModel, token: Token | None) -> bytes:
         """Take a snapshot, which is kept until the model is deleted."""
@@ -308,40 +307,6 @@ class Service:
         """Go back to what the model was after an event. This is an event itself; nothing is erased."""
         earlier = await self._earlier(model, asked.seq)
         return await self._submit(jobs.RollBack(model, earlier, token))
-
-    async def add_challenger(self, model: LoadedModel, challenge: events.Challenge, token: Token | None) -> bytes:
-        """Add a challenger. It learns from the same stream, answers nothing, and is compared in the record."""
-        own, given = model.state.line.settings, challenge.settings
-        if given.file is None and given.classes is None:
-            given = msgspec.structs.replace(given, classes=own.classes)
-        challenge.settings, learner = await self._settled(given, "settings")
-        if challenge.settings.classes != own.classes:
-            raise RefusedError(422, f"a challenger must have the classes of the model, {own.classes}", "settings")
-
-        def check() -> None:
-            if challenge.name in model.state.challengers:
-                raise RefusedError(409, f"there is a challenger {challenge.name!r} already", "name")
-            if len(model.state.challengers) >= MOST_CHALLENGERS:
-                raise RefusedError(409, f"there are {MOST_CHALLENGERS} challengers already; retire one", "name")
-
-        ready = fold.Ready(challenge.name, challenge.settings, learner)
-        body = events.encode([challenge])
-        return await self._submit(jobs.Append(model, "challenge", [ready], body, token, check))
-
-    async def retire_challenger(self, model: LoadedModel, name: str, token: Token | None) -> bytes:
-        """Remove a challenger."""
-        return await self._end_challenge(model, "retire", name, token)
-
-    async def promote(self, model: LoadedModel, challenger: events.Challenger, token: Token | None) -> bytes:
-        """Let a challenger become the model."""
-        return await self._end_challenge(model, "promote", challenger.name, token)
-
-    async def _end_challenge(self, model: LoadedModel, kind: events.Kind, name: str, token: Token | None) -> bytes:
-        def check() -> None:
-            if name not in model.state.challengers:
-                raise RefusedError(404, f"there is no challenger {name!r}", "name")
-
-        return await self._submit(jobs.Append(model, kind, [events.Challenger(name)], None, token, check))
 
     async def _submit(self, job: jobs.Job) -> bytes:
         """Return the answer of a job, when it is on the disk."""

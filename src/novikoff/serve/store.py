@@ -41,8 +41,7 @@ CREATE TABLE snapshots (
     asked {flag} NOT NULL, content {bytes} NOT NULL, PRIMARY KEY (model, seq)
 );
 CREATE TABLE mistakes (
-    model {int} NOT NULL, line {int} NOT NULL, last {int} NOT NULL, body {bytes} NOT NULL,
-    PRIMARY KEY (model, line, last)
+    model {int} NOT NULL, last {int} NOT NULL, body {bytes} NOT NULL, PRIMARY KEY (model, last)
 ) {compact};
 CREATE TABLE predictions (
     model {int} NOT NULL, name TEXT NOT NULL, expires {real} NOT NULL, revealed {int}, body {bytes} NOT NULL,
@@ -227,15 +226,15 @@ class Store(ABC):
 
     # The index of mistakes
 
-    def add_mistakes(self, model: int, line: int, last: int, body: bytes) -> None:
-        """Store which events were mistakes of a line, up to the event `last`: an index, made by folding the log."""
-        replace = "ON CONFLICT (model, line, last) DO UPDATE SET body = excluded.body"
-        self._run(f"INSERT INTO mistakes VALUES (?, ?, ?, ?) {replace}", model, line, last, body)
+    def add_mistakes(self, model: int, last: int, body: bytes) -> None:
+        """Store which events were mistakes, up to the event `last`: an index, made by folding the log."""
+        replace = "ON CONFLICT (model, last) DO UPDATE SET body = excluded.body"
+        self._run(f"INSERT INTO mistakes VALUES (?, ?, ?) {replace}", model, last, body)
 
-    def mistakes(self, model: int, line: int, start: int, most: int) -> list[tuple[int, bytes]]:
+    def mistakes(self, model: int, start: int, most: int) -> list[tuple[int, bytes]]:
         """Return parts of the index that end at the event `start` or later, at most so many, with their ends."""
-        where = "WHERE model = ? AND line = ? AND last >= ? ORDER BY last LIMIT ?"
-        return self._all(f"SELECT last, body FROM mistakes {where}", model, line, start, most)
+        where = "WHERE model = ? AND last >= ? ORDER BY last LIMIT ?"
+        return self._all(f"SELECT last, body FROM mistakes {where}", model, start, most)
 
     # Predictions that wait for their labels
 

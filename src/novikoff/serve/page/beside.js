@@ -1,7 +1,7 @@
-// What stands beside a model: drift, challengers, snapshots.
+// What stands beside a model: drift, snapshots.
 
 import { written } from "./shared/svg.js";
-import { READOUTS, at, node, number, whole } from "./node.js";
+import { at, node, number, whole } from "./node.js";
 
 const MOST = 6; // alarms or snapshots that are listed
 
@@ -21,27 +21,6 @@ function times(chance) {
   const many = 1 / Math.max(chance, 1e-300);
   if (many < 1e6) return `${whole(Math.floor(many))} times`;
   return `10${[...String(Math.floor(Math.log10(many)))].map((digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[digit]).join("")} times`;
-}
-
-export function showChallengers(challengers) {
-  at("challengers-rows").replaceChildren(...(challengers.length ? challengers.map(challenger)
-    : [node("p", { class: "none" }, "None. A challenger learns from the same stream, answers nobody, and is compared here.")]));
-}
-
-function challenger({ name, settings, since, examples, wrong, model_wrong: modelWrong }) {
-  const ahead = modelWrong - wrong;
-  const verdict = ahead === 0 ? "level" : ahead > 0 ? `${whole(ahead)} fewer wrong` : `${whole(-ahead)} more wrong`;
-  const most = Math.max(wrong, modelWrong, 1);
-  const kind = `${READOUTS[settings.readout]}${settings.fit_intercept ? "" : ", no intercept"}${settings.scale ? ", scaled" : ""}${settings.lead ? `, lead ${settings.lead}` : ""}`;
-  return node("div", { class: "challenger" },
-    node("p", {}, node("b", {}, name), node("em", { class: ahead > 0 ? "better" : null }, verdict), node("small", {}, `${kind}, since event ${whole(since)}`)),
-    compared("challenger", wrong, most, examples), compared("model", modelWrong, most, examples));
-}
-
-function compared(who, wrong, most, examples) {
-  const fill = node("span", { class: who });
-  fill.style.width = `${(100 * wrong) / most}%`;
-  return node("div", { class: "compared" }, node("span", {}, who), node("span", { class: "length", "aria-hidden": "true" }, fill), node("output", {}, `${whole(wrong)} of ${whole(examples)}`));
 }
 
 export function showSnapshots(snapshots) {

@@ -1,7 +1,7 @@
 // The page: which model is shown, and when it is asked for anew.
 
 import { ask } from "./api.js";
-import { showChallengers, showDrift, showSnapshots } from "./beside.js";
+import { showDrift, showSnapshots } from "./beside.js";
 import { inOrder, showModels } from "./list.js";
 import { follow } from "./live.js";
 import { at } from "./node.js";
@@ -93,7 +93,6 @@ function draw() {
   showWeights(about.classes, weights);
   suggest(weights);
   showDrift(record.drift);
-  showChallengers(record.challengers);
   showSnapshots(snapshots);
 }
 
