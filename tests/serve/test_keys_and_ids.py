@@ -40,7 +40,7 @@ def test_the_same_key_with_another_request_is_refused(where):
 
 @pytest.mark.parametrize("later", [0, 1])
 def test_a_key_is_known_after_a_kill_with_the_answer_that_was_given_or_would_have_been(where, later):
-    """Right after the commit the answer is not in the store yet, and is found by folding the log again."""
+    """Right after the commit the mistakes are not in the index yet, and are found by folding the log again."""
 
     async def test():
         service = await started(where)
@@ -134,7 +134,6 @@ def test_ten_thousand_ids_that_are_never_revealed_take_no_memory_and_go_when_the
                 await asyncio.gather(*[caller.predict({"a": 1.0}) for _ in range(100)])
             assert (await caller.record()).waiting == 10_000
             model = service.models.loaded["m"]
-            assert not model.answers
             assert model.users == service.writer.waiting == 0
             clock.now += 101
             for _ in range(20):
@@ -186,5 +185,20 @@ def test_why_speaks_of_the_moment_of_the_answer_whatever_came_after(where):
             await caller.roll_back(2)
             assert await caller.why(later["id"]) == of_later
             assert sorted(past.seq for past in before.past) == [1, 2]
+
+    run(test())
+
+
+@pytest.mark.parametrize("later", [0, 1])
+def test_narrow_examples_count_as_no_mistakes_when_a_request_comes_again(where, later):
+    async def test():
+        async with serving(where) as service:
+            caller, token = Caller(service), Token.of("key", b"a request")
+            await caller.create(classes=["down", "up"], lead=2.0)
+            first = await caller.learn(UP, UP, DOWN, token=token)
+            assert first["mistakes"] < caller.state.learner.updates
+            for _ in range(later):
+                await caller.learn(UP)
+            assert await caller.learn(UP, UP, DOWN, token=token) == first
 
     run(test())

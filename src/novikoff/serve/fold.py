@@ -90,6 +90,7 @@ class Mistake(NamedTuple):
     before: int
     rival: Label | None
     point: dict[str, float] | None = None
+    is_narrow: bool = False
 
 
 class ModelState:
@@ -124,10 +125,11 @@ class ModelState:
             flags = []
             for i, example in enumerate(examples):
                 made = learner.updates
-                flags.append(learner.learn_one(example.x, example.y))
+                flag = learner.learn_one(example.x, example.y)
+                flags.append(flag)
                 if learner.updates > made:
                     point = scaled_numbers(learner, example.x)
-                    self.mistakes.append(Mistake(first + i, before + i, self._rival(example.y), point))
+                    self.mistakes.append(Mistake(first + i, before + i, self._rival(example.y), point, not flag))
         self._count(first, flags)
         return flags
 
@@ -144,7 +146,7 @@ class ModelState:
         else:
             flag, point = learner.learn_one(said.x, y), scaled_numbers(learner, said.x)
         if learner.updates > made:
-            self.mistakes.append(Mistake(seq, before, self._rival(y), point))
+            self.mistakes.append(Mistake(seq, before, self._rival(y), point, not flag))
             waited = made - said.mistakes if is_here else 0
             self.counts.waited += waited
             self.counts.longest_wait = max(self.counts.longest_wait, waited)

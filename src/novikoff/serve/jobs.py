@@ -10,12 +10,10 @@ import hashlib
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-import msgspec
-
 from novikoff.learn.online.perceptron import OnlinePerceptron
 from novikoff.serve import events, fold, messages
 from novikoff.serve.events import Kind, LogRow, Prediction, Revealed, Settings
-from novikoff.serve.fold import ModelState
+from novikoff.serve.fold import Mistake, ModelState
 from novikoff.serve.messages import RefusedError
 from novikoff.serve.models import LoadedModel, Models
 from novikoff.serve.replay import load_snapshot, take_snapshot
@@ -72,25 +70,25 @@ class Job:
         raise NotImplementedError
 
     def finish(self) -> Any:
-        """Return the answer, after the commit; for a repeated request, the first answer."""
+        """Return the answer, after the commit; for a repeated request, the first answer, or what it follows from."""
         if self.again is None:
             return self.apply()
-        known = self.model.answers.get(self.token.name) if self.token else None
-        return self.again.answer or known or self.again
+        return self.again.answer or Again(self.again, [*self.model.state.mistakes])
 
     def apply(self) -> Any:
         raise NotImplementedError
 
     def remember_key(self, store: Store, now: float, first: int, answer: bytes | None = None) -> None:
         if self.token is not None:
-            store.add_key(self.model.number, self.token.name, Key(self.token.digest, first, answer), now + KEYS_LAST)
+            key = Key(self.token.digest, first, self.size, answer)
+            store.add_key(self.model.number, self.token.name, key, now + KEYS_LAST)
 
 
-def answer_to(row: LogRow, flags: list[bool]) -> bytes:
-    """Return the answer to a request that made a row of the log; for examples, with the number of mistakes."""
-    if row.kind in ("learn", "reveal"):
-        return events.ENCODER.encode(messages.LearnReply(row.last, row.size, sum(flags)))
-    return events.ENCODER.encode(messages.Done(row.last))
+class Again(NamedTuple):
+    """A repeated request that learned examples, and the mistakes that are not in the index yet."""
+
+    key: Key
+    mistakes: list[Mistake]
 
 
 class Append(Job):
@@ -108,17 +106,15 @@ class Append(Job):
         self.row = LogRow(self.model.head + 1, len(self.content), now, self.kind, self.body)
         store.append(self.model.number, self.row)
         self.model.head = self.row.last
-        self.remember_key(store, now, self.row.first)
+        self.remember_key(store, now, self.row.first, self.known_answer())
+
+    def known_answer(self) -> bytes | None:
+        """Return the answer, as far as it is known before the examples are learned."""
+        return None
 
     def apply(self) -> bytes:
-        answer = answer_to(self.row, self.fold())
-        if self.token is not None:
-            self.model.answers[self.token.name] = answer
-        return answer
-
-    def fold(self) -> list[bool]:
-        """Change the model; return which examples were mistakes."""
-        return fold.apply(self.model.state, self.row, self.content)
+        flags = fold.apply(self.model.state, self.row, self.content)
+        return events.ENCODER.encode(messages.LearnReply(self.row.last, self.row.size, sum(flags)))
 
 
 class Reveal(Append):
@@ -154,11 +150,14 @@ class RollBack(Append):
         super().__init__(model, "rollback", [events.Rollback(earlier.seq)], token=token)
         self.earlier = earlier
 
-    def fold(self) -> list[bool]:
+    def known_answer(self) -> bytes:
+        return events.ENCODER.encode(messages.Done(self.row.last))
+
+    def apply(self) -> bytes:
         self.earlier.go_on_from(self.row.first)
         self.earlier.mistakes = []  # they are in the index already
         self.model.state = self.earlier
-        return []
+        return self.known_answer()
 
 
 class Remember(Job):
@@ -241,7 +240,7 @@ class TakeSnapshot(Job):
             if not old.asked and old not in found[:NEWEST]:
                 store.delete_snapshot(number, old.seq)
         if self.keep_log is not None and len(found) >= NEWEST:
-            self._trim(store, found[NEWEST - 1], now - self.keep_log)
+            self._trim(store, found[NEWEST - 1], now - max(self.keep_log, KEYS_LAST))
         self.remember_key(store, now, -1, self.answer())
 
     def _trim(self, store: Store, older: Snapshot, before: float) -> None:
@@ -262,27 +261,10 @@ class TakeSnapshot(Job):
         return self.answer()
 
 
-class Deferred(Job):
-    """Writes known only after a commit, made by the next: answers to keys, and which events were mistakes."""
-
-    size = 0
-
-    def __init__(self, model: LoadedModel) -> None:
-        super().__init__(model)
-        self.answers, model.answers = model.answers, {}
-        self.last, self.mistakes, model.state.mistakes = model.state.seq, model.state.mistakes, []
-
-    def write(self, store: Store, now: float) -> None:
-        for name, answer in self.answers.items():
-            store.answer_key(self.model.number, name, answer)
-        if self.mistakes:
-            store.add_mistakes(self.model.number, self.last, msgspec.msgpack.encode(self.mistakes))
-
-
 class Ask(Job):
     """Run a function on the model while nothing is learned and all its mistakes are in the index.
 
-    It writes nothing of its own: its commit has the deferred writes.
+    It writes nothing of its own: its commit has the mistakes.
     """
 
     alone = True

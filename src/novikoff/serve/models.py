@@ -6,11 +6,12 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
 
 from novikoff.learn.online.perceptron import OnlinePerceptron
 from novikoff.serve import fold
 from novikoff.serve.events import Settings
-from novikoff.serve.fold import ModelState
+from novikoff.serve.fold import Mistake, ModelState
 from novikoff.serve.messages import ElsewhereError, RefusedError
 from novikoff.serve.replay import state_at
 from novikoff.serve.store import FIRST_FENCE, Store, StoreError
@@ -28,12 +29,14 @@ class LoadedModel:
         self.users = 0  # requests that need it in memory
         self.deleted = False
         self.is_plain = True  # no example had strings, booleans, nulls or very large numbers yet
-        self.answers: dict[str, bytes] = {}
 
-    @property
-    def has_unsaved(self) -> bool:
-        """Whether the next commit has something to write for this model."""
-        return bool(self.answers or self.state.mistakes)
+
+class Unsaved(NamedTuple):
+    """A model, its last event, and the mistakes up to it that are not in the index yet."""
+
+    model: LoadedModel
+    last: int
+    mistakes: list[Mistake]
 
 
 # The figures of a model for a monitor: the kind, the description, and the value.
@@ -161,9 +164,15 @@ class Models:
         model = self.loaded.get(name)
         return self.evicted.get(name) if model is None else (model.number, figures_of(model.state))
 
-    def take_unsaved(self) -> list[LoadedModel]:
-        """Take the models for which the next commit has something to write."""
-        unsaved = [model for model in self.touched if model.has_unsaved and not model.deleted]
+    def take_unsaved(self) -> list[Unsaved]:
+        """Take what the next commit has to write, as it was known only after the last."""
+        unsaved = [
+            Unsaved(model, model.state.seq, model.state.mistakes)
+            for model in self.touched
+            if model.state.mistakes and not model.deleted
+        ]
+        for model, _, _ in unsaved:
+            model.state.mistakes = []
         self.touched.clear()
         return unsaved
 
@@ -176,7 +185,7 @@ class Models:
         """Evict a model, unless it is in use, or something of it is not in the store yet."""
         if (
             model.users
-            or model.has_unsaved
+            or model.state.mistakes
             or model.head != model.state.seq
             or self.loaded.get(model.name) is not model
         ):

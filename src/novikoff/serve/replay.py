@@ -11,7 +11,7 @@ import msgspec
 
 from novikoff.serve import fold
 from novikoff.serve.events import LogRow, Settings, decode
-from novikoff.serve.fold import Counts, Mistake, ModelState, Path, from_file, is_on, path_to, to_file
+from novikoff.serve.fold import FOR_EVER, Counts, Mistake, ModelState, Path, from_file, is_on, path_to, to_file
 from novikoff.serve.messages import RefusedError
 from novikoff.serve.store import Snapshot, Store
 
@@ -99,11 +99,11 @@ def _compare(store: Store, model: int, state: ModelState, start: int) -> None:
     state.mistakes = [mistake for mistake in state.mistakes if mistake.seq > end]
 
 
-def mistakes_of(store: Store, model: int, path: Path, start: int) -> tuple[list[Mistake], int]:
-    """Return the mistakes of a path from the event `start` on, as far as they are in the index, and how far that is."""
+def mistakes_of(store: Store, model: int, path: Path, start: int, upto: int = FOR_EVER) -> tuple[list[Mistake], int]:
+    """Return the mistakes of a path from an event to another, as far as the index has them, and how far that is."""
     found: list[Mistake] = []
     end = start - 1
-    while parts := store.mistakes(model, end + 1, PARTS_AT_ONCE):
+    while end < upto and (parts := store.mistakes(model, end + 1, PARTS_AT_ONCE)):
         for last, body in parts:
             found += [
                 mistake for mistake in _MISTAKES.decode(body) if mistake.seq >= start and is_on(path, mistake.seq)

@@ -23,8 +23,8 @@ from novikoff.serve.fold import settled, to_file
 from novikoff.serve.jobs import Token
 from novikoff.serve.messages import RefusedError
 from novikoff.serve.models import LoadedModel, Models, keep_renewing
-from novikoff.serve.replay import TrimmedError, state_at
-from novikoff.serve.store import Key, Store
+from novikoff.serve.replay import TrimmedError, mistakes_of, state_at
+from novikoff.serve.store import Store
 from novikoff.serve.writer import Writer, end_process
 
 HOUR = 3600.0
@@ -311,19 +311,13 @@ class Service:
     async def _submit(self, job: jobs.Job) -> bytes:
         """Return the answer of a job, when it is on the disk."""
         answer = await self.writer.submit(job)
-        if isinstance(answer, Key):
-            return await asyncio.to_thread(self._answer_again, job.model.number, answer)
-        return answer
-
-    def _answer_again(self, number: int, key: Key) -> bytes:
-        """Answer again a request that was learned before a crash but not answered: fold the log up to it."""
-        rows = self.store.rows(number, key.first, 1)
-        if not rows or rows[0].first != key.first:
-            raise RefusedError(410, "the answer to this request is no longer known; the examples were learned")
-        (row,) = rows
-        is_learned = row.kind in ("learn", "reveal")
-        flags = fold.apply(state_at(self.store, number, row.first - 1), row) if is_learned else []
-        return jobs.answer_to(row, flags)
+        if not isinstance(answer, jobs.Again):
+            return answer
+        key, number, last = answer.key, job.model.number, answer.key.first + answer.key.size - 1
+        indexed, _ = await asyncio.to_thread(mistakes_of, self.store, number, fold.WHOLE, key.first, last)
+        made = {mistake.seq for mistake in (*indexed, *answer.mistakes) if not mistake.is_narrow}
+        mistakes = sum(key.first <= seq <= last for seq in made)
+        return events.ENCODER.encode(messages.LearnReply(last, key.size, mistakes))
 
 
 def _where(line: int, lines: int, field: str) -> str:

@@ -50,8 +50,8 @@ CREATE TABLE predictions (
 CREATE INDEX predictions_expire ON predictions (expires);
 CREATE INDEX predictions_wait ON predictions (model) WHERE revealed IS NULL;
 CREATE TABLE keys (
-    model {int} NOT NULL, name TEXT NOT NULL, digest {bytes} NOT NULL, first {int} NOT NULL, expires {real} NOT NULL,
-    answer {bytes}, PRIMARY KEY (model, name)
+    model {int} NOT NULL, name TEXT NOT NULL, digest {bytes} NOT NULL, first {int} NOT NULL, size {int} NOT NULL,
+    answer {bytes}, expires {real} NOT NULL, PRIMARY KEY (model, name)
 );
 CREATE INDEX keys_expire ON keys (expires);
 """
@@ -74,14 +74,14 @@ class Remembered(NamedTuple):
 
 
 class Key(NamedTuple):
-    """A request that came with an idempotency key: its digest, the first event that it made, and the answer.
+    """A request that came with an idempotency key: its digest, the first and the number of its events, and the answer.
 
-    The answer to a request that learns is known only after the commit, and is written a little later; after a restart
-    in between it is recovered by folding the log.
+    The answer to a request that learns is known only after the commit, and follows from the index of mistakes.
     """
 
     digest: bytes
     first: int
+    size: int
     answer: bytes | None
 
 
@@ -261,17 +261,14 @@ class Store(ABC):
 
     def add_key(self, model: int, name: str, key: Key, expires: float) -> None:
         self._run(
-            "INSERT INTO keys (model, name, digest, first, answer, expires) VALUES (?, ?, ?, ?, ?, ?) "
-            "ON CONFLICT (model, name) DO UPDATE SET digest = excluded.digest, first = excluded.first, "
-            "answer = excluded.answer, expires = excluded.expires",
+            "INSERT INTO keys VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (model, name) DO UPDATE SET "
+            "digest = excluded.digest, first = excluded.first, size = excluded.size, answer = excluded.answer, "
+            "expires = excluded.expires",
             *(model, name, *key, expires),
         )
 
-    def answer_key(self, model: int, name: str, answer: bytes) -> None:
-        self._run("UPDATE keys SET answer = ? WHERE model = ? AND name = ?", answer, model, name)
-
     def key(self, model: int, name: str) -> Key | None:
-        found = self._all("SELECT digest, first, answer FROM keys WHERE model = ? AND name = ?", model, name)
+        found = self._all("SELECT digest, first, size, answer FROM keys WHERE model = ? AND name = ?", model, name)
         return Key(*found[0]) if found else None
 
     def forget(self, now: float, most: int) -> int:

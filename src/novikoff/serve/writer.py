@@ -14,9 +14,11 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from novikoff.serve.jobs import Deferred, Job
+import msgspec
+
+from novikoff.serve.jobs import Job
 from novikoff.serve.messages import ElsewhereError, RefusedError
-from novikoff.serve.models import LoadedModel, Models
+from novikoff.serve.models import LoadedModel, Models, Unsaved
 from novikoff.serve.store import Store, StoreError
 
 MOST_EVENTS = 2048
@@ -100,8 +102,8 @@ class Writer:
             jobs = self._next()
             for job in jobs:
                 await self._prepare(job)
-            all_jobs = [*map(Deferred, self.models.take_unsaved()), *jobs]
-            lost = await asyncio.get_running_loop().run_in_executor(self._thread, self._commit, all_jobs)
+            unsaved, loop = self.models.take_unsaved(), asyncio.get_running_loop()
+            lost = await loop.run_in_executor(self._thread, self._commit, jobs, unsaved)
             if lost:
                 self.models.lose(lost)
             self._apply(jobs)
@@ -136,14 +138,17 @@ class Writer:
             except ValueError as error:
                 job.refused = RefusedError(422, str(error))
 
-    def _commit(self, jobs: list[Job]) -> set[LoadedModel]:
-        """Write all jobs, except for models that another server holds; return these."""
+    def _commit(self, jobs: list[Job], unsaved: list[Unsaved]) -> set[LoadedModel]:
+        """Write all, except for models that another server holds; return these."""
         now, store = self.now(), self.store
-        models = {job.model for job in jobs if job.model.number}
+        models = {job.model for job in jobs if job.model.number} | {model for model, _, _ in unsaved}
         with store.lock:
             started = time.perf_counter()
             taken = store.begin([(model.number, model.fence) for model in models])
             lost = {model for model in models if (model.number, model.fence) in taken}
+            for model, last, mistakes in unsaved:
+                if model not in lost:
+                    store.add_mistakes(model.number, last, msgspec.msgpack.encode(mistakes))
             for job in jobs:
                 try:
                     if job.model in lost:
