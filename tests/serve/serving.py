@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from novikoff.serve import events, messages
+from novikoff.serve import events, jobs, messages
 from novikoff.serve.events import Settings
 from novikoff.serve.messages import RefusedError
 from novikoff.serve.run import open_store
@@ -106,7 +106,8 @@ class Caller:
         return await self._with(lambda model: self.service.roll_back(model, events.Rollback(seq), token))
 
     async def snapshot(self):
-        return await self._with(lambda model: self.service.take_snapshot(model, None))
+        keep_log = self.service.options.keep_log
+        return await self._with(lambda model: self.service.writer.submit(jobs.TakeSnapshot(model, keep_log)))
 
     async def record(self, margin=None):
         return await self._with(lambda model: self.service.show_record(model, margin))

@@ -47,17 +47,15 @@ def desks(draw, number):
 
 
 def fill(address):
-    """Models at work: one with drift, snapshots and labels that are awaited, and smaller ones."""
+    """Models at work: one with drift and labels that are awaited, and smaller ones."""
     draw = random.Random(7)
     create(address, "mails", classes=["later", "now"])
     post(address, "mails/learn", *mails(draw, 2000))
-    post(address, "mails/snapshots", {})
     post(address, "mails/learn", *mails(draw, 1200, drifted=True))
     served_later = list(mails(draw, 120, drifted=True))
     said = post(address, "mails/predict", *({"x": each["x"], "remember": True} for each in served_later))
     labels = [{"id": one["id"], "y": each["y"]} for one, each in zip(said, served_later, strict=True)]
     post(address, "mails/reveal", *labels[:100])
-    post(address, "mails/snapshots", {})
     create(address, "desks")
     post(address, "desks/learn", *desks(draw, 900))
     create(address, "lamps")

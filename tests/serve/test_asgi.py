@@ -11,14 +11,14 @@ from starlette.routing import Mount
 
 from novikoff.serve.app import App
 from novikoff.serve.service import Service
-from novikoff.serve.store import SqliteStore
+from novikoff.serve.store import Store
 from tests.serve.serving import run
 
 EXAMPLE = {"x": {"a": 1.0}, "y": "up"}
 
 
 def app_on(folder, **how):
-    return App(Service(SqliteStore(folder)), **how)
+    return App(Service(Store(folder)), **how)
 
 
 def client_of(app):
@@ -63,7 +63,7 @@ def test_it_lives_and_ends_as_a_server_tells_it(folder):
         await told.put({"type": "lifespan.shutdown"})
         await life
         assert sent == ["lifespan.startup.complete", "lifespan.shutdown.complete"]
-        SqliteStore(folder).close()
+        Store(folder).close()
 
     run(test())
 

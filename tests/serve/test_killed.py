@@ -16,7 +16,7 @@ import pytest
 
 from novikoff.serve.client import Client, ServiceError
 from novikoff.serve.fold import to_file
-from novikoff.serve.store import FILE, SqliteStore
+from novikoff.serve.store import FILE, Store
 from novikoff.serve.writer import EXIT_CODE
 from tests.serve.load import Load, Loads, examples_in_log
 from tests.serve.nursery import ROOT, free_port, nursery, wait_until
@@ -149,7 +149,7 @@ def test_told_to_end_it_answers_what_it_accepted_and_ends_in_good_order(processe
 
 
 def test_a_second_process_on_one_store_refuses_to_start(folder):
-    store = SqliteStore(folder)
+    store = Store(folder)
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
     command = [sys.executable, "-m", "novikoff.cli", "serve", "--store", str(folder), "--port", "0"]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)

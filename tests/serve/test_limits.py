@@ -10,7 +10,7 @@ import novikoff
 from novikoff.serve.jobs import Token
 from novikoff.serve.messages import RefusedError
 from novikoff.serve.service import steady_clock
-from novikoff.serve.store import FILE, SqliteStore, StoreError
+from novikoff.serve.store import FILE, Store, StoreError
 from novikoff.serve.writer import MOST_EVENTS
 from tests.serve.serving import DOWN, UP, Caller, Clock, Failure, run, serving, started
 
@@ -138,17 +138,17 @@ def test_a_commit_that_fails_ends_the_service_and_acknowledges_nothing(where):
 
 
 def test_two_processes_cannot_have_one_store_in_a_folder(folder):
-    store = SqliteStore(folder)
+    store = Store(folder)
     with pytest.raises(ValueError, match="is in use by another process"):
-        SqliteStore(folder)
+        Store(folder)
     store.close()
-    SqliteStore(folder).close()
+    Store(folder).close()
 
 
 def test_a_file_that_is_no_store_is_refused(folder):
     (folder / FILE).write_bytes(b"no database" * 1000)
     with pytest.raises(ValueError, match="is not a store of novikoff"):
-        SqliteStore(folder)
+        Store(folder)
 
 
 def test_a_clock_that_jumps_changes_nothing_but_times(where):

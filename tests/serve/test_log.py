@@ -3,12 +3,12 @@
 import asyncio
 
 from novikoff.serve.fold import to_file
-from novikoff.serve.store import SqliteStore
+from novikoff.serve.store import Store
 from tests.serve.serving import DAY, DOWN, UP, Caller, Clock, refused, run, serving, started, tamper
 
 
 def test_every_commit_is_synced_and_the_file_is_held_alone(folder):
-    store = SqliteStore(folder)
+    store = Store(folder)
     asked = ("journal_mode", "synchronous", "locking_mode")
     found = [store.connection.execute(f"PRAGMA {name}").fetchone()[0] for name in asked]
     assert found == ["wal", 2, "exclusive"]
@@ -76,24 +76,16 @@ def test_after_trimming_a_damaged_newest_snapshot_still_loses_nothing(where):
     run(test())
 
 
-def test_a_snapshot_that_was_asked_for_can_be_gone_back_to_when_the_log_before_it_is_gone(where):
+def test_a_snapshot_can_be_gone_back_to_when_the_log_before_it_is_gone(where):
     async def test():
         clock = Clock()
-        async with serving(where, clock, keep_log=DAY) as service:
-            caller = Caller(service)
-            await caller.create()
-            await caller.learn(UP, DOWN)
-            await caller.snapshot()
-            expected = to_file(caller.state.learner)
-            for _ in range(3):
-                await caller.learn(DOWN)
-                clock.now += 2 * DAY
-                await caller.snapshot()
-            assert [row.first for row in service.store.rows(1, 0, 100)] == [5]
-            await caller.roll_back(2)
-            assert to_file(caller.state.learner) == expected
-            await caller.learn(UP)
-            head = to_file(caller.state.learner)
+        service, caller = await aged(where, clock)
+        expected = await caller.file(4)
+        await caller.roll_back(4)
+        assert to_file(caller.state.learner) == expected
+        await caller.learn(UP)
+        head = to_file(caller.state.learner)
+        await service.stop()
         async with serving(where, clock) as service:
             assert to_file(Caller(service).state.learner) == head
 

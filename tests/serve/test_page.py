@@ -22,7 +22,7 @@ from tests.serve.showcase import create, fill, post
 
 MARKUP = "<img src=x onerror=document.title='harmed'>"
 TOKEN = "a token of the test".replace(" ", "-")
-SECTIONS = ("#figures", "#mistakes", "#weights", "#try", "#drift", "#snapshots")
+SECTIONS = ("#figures", "#mistakes", "#weights", "#try", "#drift")
 
 
 @pytest.fixture(scope="module")
@@ -99,8 +99,6 @@ def test_every_figure_is_the_services(browser, filled):
     assert page.number("bound") == record["bound"]["holds_for_this_model"]
     assert page.page.locator("#curve .alarm").count() >= len(record["drift"]["alarms"]) > 0
     assert page.page.locator(".alarms li").count() == len(record["drift"]["alarms"])
-    snapshots = httpx.get(f"{filled}v1/models/mails/snapshots").json()["snapshots"]
-    assert page.page.locator("#snapshots tbody tr").count() == len(snapshots) == 2
     weights = httpx.get(f"{filled}v1/models/mails/weights", params={"top": 12}).json()["classes"][0]["weights"]
     shown = page.page.locator("#weights .feature").all_text_contents()
     assert shown == [*(weight["feature"] for weight in weights), "(intercept)"]

@@ -17,7 +17,7 @@ from novikoff.serve import events, messages
 from novikoff.serve.events import ENCODER, Name
 from novikoff.serve.http import JSON, NDJSON, Call, Reply, decoded
 from novikoff.serve.messages import RefusedError
-from novikoff.serve.models import FIGURES, LoadedModel
+from novikoff.serve.models import FIGURES, LoadedModel, figures_of
 from novikoff.serve.service import Service
 
 OCTETS = b"application/octet-stream"
@@ -136,8 +136,6 @@ ROUTES = (
     Route("GET", f"{_OF}/why/{{id}}", "show_why", gives=messages.Why, query=messages.Most),
     Route("POST", f"{_OF}/why", "explain", messages.ToExplain, messages.Why, query=messages.Most),
     Route("GET", f"{_OF}/model", "get_file", query=messages.AfterEvent, kind=OCTETS),
-    Route("GET", f"{_OF}/snapshots", "list_snapshots", gives=messages.SnapshotList),
-    Route("POST", f"{_OF}/snapshots", "take_snapshot", gives=messages.Taken, status=201, key=True),
     Route("POST", f"{_OF}/rollback", "roll_back", events.Rollback, messages.Done, key=True),
     Route("GET", "/v1/figures", "list_figures", gives=messages.FigureList),
     Route("GET", "/healthz", healthz, gives=messages.IsLive),
@@ -152,9 +150,9 @@ OPEN = frozenset({"/healthz", "/readyz"})
 
 
 def metrics(service: Service, in_store: int) -> str:
-    """Return all figures. An evicted model has its last ones; one that was not used since the start has none."""
+    """Return all figures; those of a model only while it is in memory."""
     models, writer = service.models, service.writer
-    figures = {name: known[1] for name in {*models.loaded, *models.evicted} if (known := models.figures(name))}
+    figures = {name: figures_of(model.state) for name, model in models.loaded.items()}
     lines = [
         *_family("ready", "gauge", "Whether the service is ready.", {"": service.ready}),
         *_family("models", "gauge", "Models in the store.", {"": in_store}),

@@ -220,28 +220,25 @@ class TakeSnapshot(Job):
 
     alone = True
 
-    def __init__(self, model: LoadedModel, asked: bool, keep_log: float | None, token: Token | None = None) -> None:
-        super().__init__(model, token)
-        self.asked, self.keep_log = asked, keep_log
+    def __init__(self, model: LoadedModel, keep_log: float | None) -> None:
+        super().__init__(model)
+        self.keep_log = keep_log
 
     def prepare(self) -> None:
         state = self.model.state
         self.content, digest = take_snapshot(state)
-        self.snapshot = Snapshot(state.seq, 0.0, digest, state.learner.mistakes, self.asked)
+        self.snapshot = Snapshot(state.seq, digest, state.learner.mistakes)
 
     def write(self, store: Store, now: float) -> None:
         number = self.model.number
-        self.snapshot = self.snapshot._replace(at=now)
+        store.add_snapshot(number, self.snapshot, self.content)
         known = store.snapshots(number)
-        asked = self.asked or any(old.asked for old in known if old.seq == self.snapshot.seq)
-        store.add_snapshot(number, self.snapshot._replace(asked=asked), self.content)
-        found = [snapshot for snapshot in store.snapshots(number) if fold.is_on(self.model.state.parts, snapshot.seq)]
-        for old in store.snapshots(number):
-            if not old.asked and old not in found[:NEWEST]:
+        newest = [snapshot for snapshot in known if fold.is_on(self.model.state.parts, snapshot.seq)][:NEWEST]
+        for old in known:
+            if old not in newest:
                 store.delete_snapshot(number, old.seq)
-        if self.keep_log is not None and len(found) >= NEWEST:
-            self._trim(store, found[NEWEST - 1], now - max(self.keep_log, KEYS_LAST))
-        self.remember_key(store, now, -1, self.answer())
+        if self.keep_log is not None and len(newest) == NEWEST:
+            self._trim(store, newest[-1], now - max(self.keep_log, KEYS_LAST))
 
     def _trim(self, store: Store, older: Snapshot, before: float) -> None:
         """Delete the log before a snapshot, once that is known to be intact."""
@@ -252,13 +249,8 @@ class TakeSnapshot(Job):
             return
         store.trim(self.model.number, older.seq, before)
 
-    def answer(self) -> bytes:
-        snapshot = self.snapshot
-        return events.ENCODER.encode({"seq": snapshot.seq, "sha256": snapshot.sha256, "mistakes": snapshot.mistakes})
-
-    def apply(self) -> bytes:
+    def apply(self) -> None:
         self.model.saved = self.snapshot.seq
-        return self.answer()
 
 
 class Ask(Job):

@@ -92,20 +92,6 @@ class Done(msgspec.Struct):
     seq: int
 
 
-class Taken(msgspec.Struct):
-    """A snapshot: the last event in it, the SHA-256 of its bytes, the mistakes of its learner."""
-
-    seq: int
-    sha256: str
-    mistakes: int
-
-
-class SnapshotList(msgspec.Struct):
-    """The snapshots, the newest first."""
-
-    snapshots: list[Taken]
-
-
 class About(msgspec.Struct):
     """A model: how it learns, and how far it is."""
 
@@ -125,7 +111,7 @@ class ModelNames(msgspec.Struct):
 class Brief(msgspec.Struct):
     """A model in brief: figures as in /metrics, and how many labels are waited for.
 
-    There are none if the model has not been used since the service started.
+    There are none if the model is not in memory.
     """
 
     name: str

@@ -76,7 +76,6 @@ class Models:
     def __init__(self, store: Store, most: int) -> None:
         self.store, self.most = store, most
         self.loaded: OrderedDict[str, LoadedModel] = OrderedDict()
-        self.evicted: dict[str, tuple[int, dict[str, float]]] = {}  # their numbers and last figures
         self.aside: dict[str, tuple[LoadedModel, str]] = {}  # those whose log cannot be replayed, and why
         self.touched: set[LoadedModel] = set()  # since the last commit
         self.losses = 0  # how often this process found that others hold models that it had held
@@ -142,14 +141,12 @@ class Models:
         """Add a model, as the last used, unless models were lost since: it may be among them."""
         if losses == self.losses:
             self.loaded[model.name] = model
-            self.evicted.pop(model.name, None)
             self.touched.add(model)
 
     def remove(self, model: LoadedModel) -> None:
         if self.loaded.get(model.name) is model:
             del self.loaded[model.name]
         self.aside.pop(model.name, None)
-        self.evicted.pop(model.name, None)
         self.touched.discard(model)
 
     def lose(self, models: Iterable[LoadedModel]) -> None:
@@ -158,11 +155,6 @@ class Models:
         self.aside.clear()
         for model in models:
             self.remove(model)
-
-    def figures(self, name: str) -> tuple[int, dict[str, float]] | None:
-        """Return the number and the figures of a model; None if it was not used since the start."""
-        model = self.loaded.get(name)
-        return self.evicted.get(name) if model is None else (model.number, figures_of(model.state))
 
     def take_unsaved(self) -> list[Unsaved]:
         """Take what the next commit has to write, as it was known only after the last."""
@@ -191,7 +183,6 @@ class Models:
         ):
             return False
         del self.loaded[model.name]
-        self.evicted[model.name] = model.number, figures_of(model.state)
         return True
 
 

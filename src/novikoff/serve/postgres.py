@@ -53,7 +53,6 @@ TYPES = {
     "int": "BIGINT",
     "real": "DOUBLE PRECISION",
     "bytes": "BYTEA",
-    "flag": "BOOLEAN",
     "compact": "",
 }
 

@@ -27,9 +27,9 @@ def check_installed() -> None:
 def open_store(where: str, url: str, lease: float) -> "Store":
     """Open the store in a folder, or in a database, which servers at other URLs may share."""
     if "://" not in where:
-        from novikoff.serve.store import SqliteStore
+        from novikoff.serve.store import Store
 
-        return SqliteStore(where)
+        return Store(where)
     if not where.startswith(("postgresql://", "postgres://")):
         raise ValueError(f"--store {where} is neither a folder nor postgresql://USER@HOST/DATABASE")
     check_packages("a store in PostgreSQL", "postgres", "httpx", "psycopg")

@@ -22,7 +22,7 @@ from novikoff.serve.events import Settings
 from novikoff.serve.fold import settled, to_file
 from novikoff.serve.jobs import Token
 from novikoff.serve.messages import RefusedError
-from novikoff.serve.models import LoadedModel, Models, keep_renewing
+from novikoff.serve.models import LoadedModel, Models, figures_of, keep_renewing
 from novikoff.serve.replay import TrimmedError, mistakes_of, state_at
 from novikoff.serve.store import Store
 from novikoff.serve.writer import Writer, end_process
@@ -135,7 +135,7 @@ class Service:
         if model in self._snapshots:
             return
         self._snapshots.add(model)
-        job = jobs.TakeSnapshot(model, False, self.options.keep_log)
+        job = jobs.TakeSnapshot(model, self.options.keep_log)
         model.users += 1
         job.done.add_done_callback(lambda done: self._snapshot_done(model, done))
         self.writer.submit(job, own=True)
@@ -187,9 +187,10 @@ class Service:
         """The figures of all models."""
 
         def brief(name: str) -> messages.Brief:
-            if (known := self.models.figures(name)) is None:
+            model = self.models.loaded.get(name)
+            if model is None:
                 return messages.Brief(name, None)
-            return messages.Brief(name, {**known[1], "waiting": self.store.waiting(known[0])})
+            return messages.Brief(name, {**figures_of(model.state), "waiting": self.store.waiting(model.number)})
 
         return messages.FigureList(await asyncio.to_thread(lambda: list(map(brief, sorted(self.store.names())))))
 
@@ -291,17 +292,6 @@ class Service:
         except TrimmedError as error:
             error.field = "seq"
             raise
-
-    # Snapshots and rollbacks
-
-    async def take_snapshot(self, model: LoadedModel, token: Token | None) -> bytes:
-        """Take a snapshot, which is kept until the model is deleted."""
-        return await self._submit(jobs.TakeSnapshot(model, True, self.options.keep_log, token))
-
-    async def list_snapshots(self, model: LoadedModel) -> messages.SnapshotList:
-        """The snapshots of a model, the newest first."""
-        found = await asyncio.to_thread(self.store.snapshots, model.number)
-        return messages.SnapshotList([messages.Taken(each.seq, each.sha256, each.mistakes) for each in found])
 
     async def roll_back(self, model: LoadedModel, asked: events.Rollback, token: Token | None) -> bytes:
         """Go back to what the model was after an event. This is an event itself; nothing is erased."""

@@ -13,7 +13,6 @@ import math
 import sqlite3
 import threading
 import time
-from abc import ABC, abstractmethod
 from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -37,8 +36,8 @@ CREATE TABLE log (
 CREATE UNIQUE INDEX log_first ON log (model, first);
 CREATE INDEX log_rollbacks ON log (model, first) WHERE kind = 'rollback';
 CREATE TABLE snapshots (
-    model {int} NOT NULL, seq {int} NOT NULL, at {real} NOT NULL, sha256 TEXT NOT NULL, mistakes {int} NOT NULL,
-    asked {flag} NOT NULL, content {bytes} NOT NULL, PRIMARY KEY (model, seq)
+    model {int} NOT NULL, seq {int} NOT NULL, sha256 TEXT NOT NULL, mistakes {int} NOT NULL, content {bytes} NOT NULL,
+    PRIMARY KEY (model, seq)
 );
 CREATE TABLE mistakes (
     model {int} NOT NULL, last {int} NOT NULL, body {bytes} NOT NULL, PRIMARY KEY (model, last)
@@ -89,33 +88,81 @@ class Snapshot(NamedTuple):
     """A state on disk: its number, the SHA-256 of its bytes, and the mistakes of its learner."""
 
     seq: int
-    at: float
     sha256: str
     mistakes: int
-    asked: bool  # by a user: such snapshots are not deleted
 
 
-class Store(ABC):
-    """A store in a database; all subclasses run the same queries on its tables: `?` stands for a value.
+FILE = "novikoff.sqlite"
+SQLITE_MODELS = "CREATE TABLE models (model INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE);"
+SQLITE_TYPES = {
+    "key": "INTEGER PRIMARY KEY",
+    "int": "INTEGER",
+    "real": "REAL",
+    "bytes": "BLOB",
+    "compact": "WITHOUT ROWID",
+}
 
-    A model is identified by its number, which is never reused. A subclass opens the database, runs statements, and says
-    which models this process holds.
+
+class Store:
+    """A store in a folder, for one process, which holds every model: a write-ahead log, synced at every commit.
+
+    One connection locks the file as long as the process lives. That excludes a second process, and avoids a bug of
+    SQLite before 3.51.3, by which two connections could corrupt a write-ahead log.
+
+    A model is identified by its number, which is never reused. All stores run the same queries on the same tables: `?`
+    stands for a value. A subclass opens another database, runs statements, and says which models this process holds.
     """
 
-    lock: threading.RLock
+    connection: Any
     lease: float | None = None  # where other servers can have the store
     until = math.inf  # by time.monotonic(): when what is held expires, unless the lease is renewed
 
-    @abstractmethod
+    def __init__(self, folder: str | Path) -> None:
+        self.lock = threading.RLock()
+        self.path = Path(folder) / FILE
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        # One thread at a time uses the connection, though not always the same.
+        self.connection = sqlite3.connect(self.path, timeout=0, isolation_level=None, check_same_thread=False)
+        try:
+            self._open()
+        except BaseException:
+            self.connection.close()
+            raise
+
+    def _open(self) -> None:
+        try:
+            for pragma in ("locking_mode=EXCLUSIVE", "journal_mode=WAL", "synchronous=FULL", "fullfsync=ON"):
+                self.connection.execute(f"PRAGMA {pragma}")
+            self.connection.execute("BEGIN EXCLUSIVE")
+            (version,) = self.connection.execute("PRAGMA user_version").fetchone()
+            if version == 0:
+                for statement in (SQLITE_MODELS + TABLES.format(**SQLITE_TYPES)).split(";"):
+                    self.connection.execute(statement)
+                self.connection.execute(f"PRAGMA user_version={FORMAT}")
+            self.connection.execute("COMMIT")
+        except sqlite3.OperationalError as error:
+            if "locked" in str(error):
+                raise ValueError(
+                    f"{self.path.parent} is in use by another process, and one store is served by one; end the other, "
+                    "or choose another --store"
+                ) from None
+            raise OSError(f"{self.path} cannot be opened ({error})") from error
+        except sqlite3.DatabaseError as error:
+            raise ValueError(f"{self.path} is not a store of novikoff, or is damaged ({error})") from error
+        if version > FORMAT:
+            raise ValueError(f"{self.path} has format {version}, and this version of novikoff reads up to {FORMAT}")
+
     def begin(self, fences: Sequence[tuple[int, int]]) -> Collection[tuple[int, int]]:
         """Begin to change models, given with their fences; return those that another server has taken."""
+        self._run("BEGIN IMMEDIATE")
+        return ()
 
-    @abstractmethod
-    def commit(self) -> None: ...
+    def commit(self) -> None:
+        self._run("COMMIT")
 
-    @abstractmethod
     def close(self) -> None:
         """Release what is held."""
+        self.connection.close()
 
     def renew(self) -> bool:
         """Renew the lease, without the lock. False if it had expired: nothing is held until the next call."""
@@ -125,25 +172,34 @@ class Store(ABC):
         """Return the time, in seconds since 1970."""
         return time.time()
 
-    @abstractmethod
     def hold(self, name: str) -> Held | None:
         """Hold a model for this process; None if there is none. Raise ElsewhereError if another server holds it."""
+        with self.lock:
+            found = self._all("SELECT model FROM models WHERE name = ?", name)
+            return Held(found[0][0], self.last(found[0][0]), FIRST_FENCE) if found else None
 
-    @abstractmethod
     def create(self, name: str) -> int | None:
         """Create a model, which this process holds, and return its number; None if the name exists."""
+        found = self._all("INSERT INTO models (name) VALUES (?) ON CONFLICT DO NOTHING RETURNING model", name)
+        return int(found[0][0]) if found else None
 
     def _own(self) -> str:
         """Return a condition for what belongs to models that this process holds, if it does not hold all."""
         return ""
 
-    @abstractmethod
+    # A full disk, a disk that fails, a file that is damaged: durability can no longer be guaranteed.
+
     def _run(self, statement: str, *values: Any) -> None:
         """Run a statement. Its failure may surface only in a later one, or in the commit."""
+        self._all(statement, *values)
 
-    @abstractmethod
     def _all(self, statement: str, *values: Any) -> list[Any]:
         """Return the rows that a statement finds, once nobody else holds the lock."""
+        with self.lock:
+            try:
+                return self.connection.execute(statement, values).fetchall()
+            except sqlite3.Error as error:
+                raise StoreError(f"{self.path}: {error}") from error
 
     def names(self) -> list[str]:
         return [name for (name,) in self._all("SELECT name FROM models")]
@@ -209,13 +265,12 @@ class Store(ABC):
 
     def add_snapshot(self, model: int, snapshot: Snapshot, content: bytes) -> None:
         self.delete_snapshot(model, snapshot.seq)
-        self._run("INSERT INTO snapshots VALUES (?, ?, ?, ?, ?, ?, ?)", model, *snapshot, content)
+        self._run("INSERT INTO snapshots VALUES (?, ?, ?, ?, ?)", model, *snapshot, content)
 
     def snapshots(self, model: int) -> list[Snapshot]:
         """Return the snapshots, the newest first."""
-        columns = "seq, at, sha256, mistakes, asked"
-        found = self._all(f"SELECT {columns} FROM snapshots WHERE model = ? ORDER BY seq DESC", model)
-        return [Snapshot(seq, at, sha256, mistakes, bool(asked)) for seq, at, sha256, mistakes, asked in found]
+        where = "WHERE model = ? ORDER BY seq DESC"
+        return [Snapshot(*row) for row in self._all(f"SELECT seq, sha256, mistakes FROM snapshots {where}", model)]
 
     def snapshot(self, model: int, seq: int) -> bytes | None:
         found = self._all("SELECT content FROM snapshots WHERE model = ? AND seq = ?", model, seq)
@@ -278,89 +333,3 @@ class Store(ABC):
             some = f"SELECT model, name FROM {table} WHERE expires < ? {self._own()} LIMIT ?"
             forgotten += len(self._all(f"DELETE FROM {table} WHERE (model, name) IN ({some}) RETURNING 1", now, most))
         return forgotten
-
-
-FILE = "novikoff.sqlite"
-SQLITE_MODELS = "CREATE TABLE models (model INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE);"
-SQLITE_TYPES = {
-    "key": "INTEGER PRIMARY KEY",
-    "int": "INTEGER",
-    "real": "REAL",
-    "bytes": "BLOB",
-    "flag": "INTEGER",
-    "compact": "WITHOUT ROWID",
-}
-
-
-class SqliteStore(Store):
-    """A store in a folder, for one process, which holds every model: a write-ahead log, synced at every commit.
-
-    One connection locks the file as long as the process lives. That excludes a second process, and avoids a bug of
-    SQLite before 3.51.3, by which two connections could corrupt a write-ahead log.
-    """
-
-    def __init__(self, folder: str | Path) -> None:
-        self.lock = threading.RLock()
-        self.path = Path(folder) / FILE
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        # One thread at a time uses the connection, though not always the same.
-        self.connection = sqlite3.connect(self.path, timeout=0, isolation_level=None, check_same_thread=False)
-        try:
-            self._open()
-        except BaseException:
-            self.connection.close()
-            raise
-
-    def _open(self) -> None:
-        try:
-            for pragma in ("locking_mode=EXCLUSIVE", "journal_mode=WAL", "synchronous=FULL", "fullfsync=ON"):
-                self.connection.execute(f"PRAGMA {pragma}")
-            self.connection.execute("BEGIN EXCLUSIVE")
-            (version,) = self.connection.execute("PRAGMA user_version").fetchone()
-            if version == 0:
-                for statement in (SQLITE_MODELS + TABLES.format(**SQLITE_TYPES)).split(";"):
-                    self.connection.execute(statement)
-                self.connection.execute(f"PRAGMA user_version={FORMAT}")
-            self.connection.execute("COMMIT")
-        except sqlite3.OperationalError as error:
-            if "locked" in str(error):
-                raise ValueError(
-                    f"{self.path.parent} is in use by another process, and one store is served by one; end the other, "
-                    "or choose another --store"
-                ) from None
-            raise OSError(f"{self.path} cannot be opened ({error})") from error
-        except sqlite3.DatabaseError as error:
-            raise ValueError(f"{self.path} is not a store of novikoff, or is damaged ({error})") from error
-        if version > FORMAT:
-            raise ValueError(f"{self.path} has format {version}, and this version of novikoff reads up to {FORMAT}")
-
-    def begin(self, fences: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
-        self._run("BEGIN IMMEDIATE")
-        return ()
-
-    def commit(self) -> None:
-        self._run("COMMIT")
-
-    def close(self) -> None:
-        self.connection.close()
-
-    def hold(self, name: str) -> Held | None:
-        with self.lock:
-            found = self._all("SELECT model FROM models WHERE name = ?", name)
-            return Held(found[0][0], self.last(found[0][0]), FIRST_FENCE) if found else None
-
-    def create(self, name: str) -> int | None:
-        found = self._all("INSERT INTO models (name) VALUES (?) ON CONFLICT DO NOTHING RETURNING model", name)
-        return int(found[0][0]) if found else None
-
-    # A full disk, a disk that fails, a file that is damaged: durability can no longer be guaranteed.
-
-    def _run(self, statement: str, *values: Any) -> None:
-        self._all(statement, *values)
-
-    def _all(self, statement: str, *values: Any) -> list[Any]:
-        with self.lock:
-            try:
-                return self.connection.execute(statement, values).fetchall()
-            except sqlite3.Error as error:
-                raise StoreError(f"{self.path}: {error}") from error

@@ -1,9 +1,9 @@
-// What stands beside a model: drift, snapshots.
+// What stands beside a model: drift.
 
 import { written } from "./shared/svg.js";
 import { at, node, number, whole } from "./node.js";
 
-const MOST = 6; // alarms or snapshots that are listed
+const MOST = 6; // alarms that are listed
 
 export function showDrift({ window, examples, mistakes, expected, alarms }) {
   const now = examples ? [`In the window at hand, ${whole(examples)} of ${whole(window)} examples: `, node("b", {}, number(mistakes, "mistake")), expected ? `, and ${written(expected, 0, 3)} expected.` : "."]
@@ -21,16 +21,6 @@ function times(chance) {
   const many = 1 / Math.max(chance, 1e-300);
   if (many < 1e6) return `${whole(Math.floor(many))} times`;
   return `10${[...String(Math.floor(Math.log10(many)))].map((digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[digit]).join("")} times`;
-}
-
-export function showSnapshots(snapshots) {
-  if (!snapshots.length) {
-    at("snapshots-rows").replaceChildren(node("p", { class: "none" }, "None yet. They are taken every so many events, or when asked for."));
-    return;
-  }
-  const rows = snapshots.slice(0, MOST).map(({ seq, mistakes, sha256 }) => node("tr", {}, node("td", {}, whole(seq)), node("td", {}, whole(mistakes)), node("td", { title: sha256 }, node("code", {}, sha256.slice(0, 12)))));
-  at("snapshots-rows").replaceChildren(node("table", {},
-    node("thead", {}, node("tr", {}, ...["after event", "mistakes", "SHA-256"].map((words) => node("th", { scope: "col" }, words)))), node("tbody", {}, ...rows)), more(snapshots.length));
 }
 
 const more = (all) => node("p", { class: "none" }, all > MOST ? `${whole(all - MOST)} older ones are not shown.` : "");

@@ -1,7 +1,7 @@
 // The page: which model is shown, and when it is asked for anew.
 
 import { ask } from "./api.js";
-import { showDrift, showSnapshots } from "./beside.js";
+import { showDrift } from "./beside.js";
 import { inOrder, showModels } from "./list.js";
 import { follow } from "./live.js";
 import { at } from "./node.js";
@@ -81,19 +81,18 @@ function missing(name) {
 async function load(name, margin) {
   const path = `v1/models/${encodeURIComponent(name)}`;
   const query = margin === null ? "" : `?margin=${encodeURIComponent(margin)}`;
-  const [about, record, weights, { snapshots }] = await Promise.all([ask(path), ask(`${path}/record${query}`), ask(`${path}/weights?top=${TOP}`), ask(`${path}/snapshots`)]);
-  if (name === page.selected) page.shown = { about, record, weights, snapshots };
+  const [about, record, weights] = await Promise.all([ask(path), ask(`${path}/record${query}`), ask(`${path}/weights?top=${TOP}`)]);
+  if (name === page.selected) page.shown = { about, record, weights };
 }
 
 function draw() {
   if (!page.shown) return;
-  const { about, record, weights, snapshots } = page.shown;
+  const { about, record, weights } = page.shown;
   showRecord(about, record);
   showMargin(record);
   showWeights(about.classes, weights);
   suggest(weights);
   showDrift(record.drift);
-  showSnapshots(snapshots);
 }
 
 // -- the margin that the reader chooses -------------------------------------------------------------------------------
