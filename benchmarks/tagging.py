@@ -88,7 +88,7 @@ def generate(corpus: Corpus, folder: Path) -> tuple[Path, Path]:
 
 def we_learn(train: str, test: str, model: str, epochs: int) -> dict:
     from novikoff.cli.files import load_model
-    from novikoff.data.conll import read_conll
+    from novikoff.data.sentences import read_conll
     from novikoff.engine.jit import patience
     from novikoff.keep.models import save
     from novikoff.learn.chain.tagger import Tagger, learn_tagger

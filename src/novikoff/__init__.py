@@ -10,11 +10,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from novikoff.data.conll import read_conll as read_conll
-    from novikoff.data.conll import read_conllu as read_conllu
-    from novikoff.data.conll import write_conll as write_conll
-    from novikoff.data.conll import write_conllu as write_conllu
     from novikoff.data.sentences import Sentences as Sentences
+    from novikoff.data.sentences import read_conll as read_conll
+    from novikoff.data.sentences import read_conllu as read_conllu
+    from novikoff.data.sentences import write_conll as write_conll
     from novikoff.estimators.kernel_perceptron import KernelPerceptron as KernelPerceptron
     from novikoff.estimators.lifts import Paraboloid as Paraboloid
     from novikoff.estimators.perceptron import Perceptron as Perceptron
@@ -87,8 +86,7 @@ __version__ = "0.2.0"
 
 # The names of each module.
 _NAMES = {
-    "data.conll": "read_conll read_conllu write_conll write_conllu",
-    "data.sentences": "Sentences",
+    "data.sentences": "Sentences read_conll read_conllu write_conll",
     "estimators.kernel_perceptron": "KernelPerceptron",
     "estimators.lifts": "Paraboloid",
     "estimators.perceptron": "Perceptron",

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from novikoff.data.conll import read_conll
+from novikoff.data.sentences import read_conll
 from novikoff.keep.models import load_plain
 from novikoff.learn.chain.tagger import learn_tagger
 from tests.cli.calling import call

@@ -56,14 +56,14 @@ class ConllOptions:
 
     def read(self, file: str, names: tuple[str, ...] | None) -> "Sentences":
         """Read the sentences of a file; "-" is standard input."""
-        from novikoff.data.conll import read_conll
+        from novikoff.data.sentences import read_conll
 
         how = {"separator": self.between, "comment": self.comment}
         return _with_tokens(file, read_conll(_source(file), names, **how))
 
     def read_for(self, tagger: "Tagger", file: str, *, labelled: bool) -> "Sentences":
         """Read the same with the columns of the training file, perhaps without the label, unless others are named."""
-        from novikoff.data.conll import read_to_label
+        from novikoff.data.sentences import read_to_label
 
         known = tagger.features.columns
         if self.names or labelled:
@@ -287,7 +287,7 @@ def run(
     and its labels.
     """
     from novikoff.cli.render import as_json, facts, on_a_terminal
-    from novikoff.data.conll import write_conll
+    from novikoff.data.sentences import write_conll
     from novikoff.learn.chain.tagger import Tagger
     from novikoff.say import reviews as say
 
