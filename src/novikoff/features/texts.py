@@ -11,20 +11,16 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from novikoff.data.tables import as_numpy
+from novikoff.data.tables import as_numbers, as_numpy
 from novikoff.engine.buckets import (
-    DIGIT,
-    LINE,
     ONE_ROW,
     PAIRS,
     WORDS_KEPT,
     Features,
     FoundWords,
-    Kept,
-    copy_words,
+    count_words,
     features_of,
     find_words,
-    keep_words,
     room_for_words,
 )
 from novikoff.features.columns import NO_ROWS, Cells, ColumnEntries, ColumnKind, Gathered, missing_name, noted
@@ -45,26 +41,25 @@ MOST_BUCKETS = 1 << 26
 PIECE_BYTES = 1 << 18
 
 
-def words_and_pairs(column: "pa.Array", n_buckets: int) -> FoundWords:
-    """Find all occurrences of words, and of pairs of adjacent words, in a column of texts, with row and bucket.
+def words_and_pairs(column: "pa.Array") -> FoundWords:
+    """Find all occurrences of words, and of pairs of adjacent words, in a column of texts, with row and key.
 
-    A word is a run of letters, marks and digits, in lower case; a pair is two of them with a space between. The bucket
+    A word is a run of letters, marks and digits, in lower case; a pair is two of them with a space between. The key
     depends on the CRC-32 of its UTF-8, which is the same on every machine and in every version.
 
     >>> import pyarrow as pa
-    >>> rows, buckets, keys, starts, stops, clean = words_and_pairs(pa.array(["A fast car!", None, "Fast, fast"]), 1000)
+    >>> rows, keys, starts, stops, clean = words_and_pairs(pa.array(["A fast car!", None, "Fast, fast"]))
     >>> [(int(row), bytes(clean[a:b]).decode()) for row, a, b in zip(rows, starts, stops)]
     [(0, 'a'), (0, 'fast'), (0, 'a fast'), (0, 'car'), (0, 'fast car'), (2, 'fast'), (2, 'fast'), (2, 'fast fast')]
     """
-    return _words(*_letters(column), n_buckets)
+    return _words(*_letters(column))
 
 
-def _words(text: NDArray[np.uint8], ends: NDArray[np.int32], n_buckets: int) -> FoundWords:
+def _words(text: NDArray[np.uint8], ends: NDArray[np.int32]) -> FoundWords:
     """Find all occurrences of words and pairs in texts, of which the i-th is text[ends[i]:ends[i + 1]]."""
     found = room_for_words(int(ends[-1]) - int(ends[0]), len(ends) - 1)
-    count = find_words(text, ends, n_buckets, found)
-    rows, buckets, keys, starts, stops, clean = found
-    return FoundWords(rows[:count], buckets[:count], keys[:count], starts[:count], stops[:count], clean)
+    count = find_words(text, ends, found)
+    return FoundWords(*(part[:count] for part in found[:-1]), found.clean)
 
 
 def _letters(column: "pa.Array") -> tuple[NDArray[np.uint8], NDArray[np.int32]]:
@@ -87,20 +82,21 @@ def keys_of(words: Sequence[str]) -> NDArray[np.int64]:
     return np.array([crc32(word.encode()) + PAIRS * (" " in word) for word in words], dtype=np.int64)
 
 
-def features_by_row(column: "pa.Array", n_buckets: int, known: Features) -> tuple[Numbers, Numbers, Numbers, int]:
+def features_by_row(column: "pa.Array", known: Features) -> tuple[Numbers, Numbers, Numbers, int]:
     """Return the rows and features of the words of texts, each combination once and in order, with its number of
     occurrences; and how many words have no feature."""
     text, ends = _letters(column)
     cuts = np.arange(int(ends[0]), int(ends[-1]), PIECE_BYTES)
     firsts = np.unique([*np.searchsorted(ends[:-1], cuts), len(column)]).tolist()
-    counts = np.empty(2**DIGIT + 1, dtype=np.int32)
     parts, strange = [[np.empty(0, dtype=np.int32)] * 3], 0
     for first, stop in pairwise(firsts):
-        found = _words(text, ends[first : stop + 1], n_buckets)
-        rows, features, times, scratch = (np.empty(len(found.rows), dtype=np.int32) for _ in range(4))
-        filled, more = features_of(found, known, rows, features, times, scratch, counts)
-        parts.append([rows[:filled] + np.int32(first), features[:filled].copy(), times[:filled].copy()])
-        strange += int(more)
+        found = _words(text, ends[first : stop + 1])
+        into = np.empty(len(found.rows), dtype=np.int64)
+        filled = features_of(found, known, into)
+        pairs, times = np.unique(into[:filled], return_counts=True)
+        rows, features = np.divmod(pairs, max(len(known.keys), 1))
+        parts.append([part.astype(np.int32) for part in (rows + first, features, times)])
+        strange += len(into) - int(filled)
     rows, features, times = map(np.concatenate, zip(*parts, strict=True))
     return rows, features, times, strange
 
@@ -108,27 +104,24 @@ def features_by_row(column: "pa.Array", n_buckets: int, known: Features) -> tupl
 class KeptWords(NamedTuple):
     """Words by ascending buckets, those of a bucket in order of occurrence, and how many texts have each."""
 
-    buckets: NDArray[np.int64]
     words: list[str]
     rows: NDArray[np.int64]
 
-    def joined(self, other: "KeptWords") -> "KeptWords":
-        """Merge those of some texts with those of later texts: keep the first of every bucket, words before pairs.
+    def joined(self, other: "KeptWords", n_buckets: int) -> "KeptWords":
+        """Merge those of some texts with those of later texts.
 
         Words that later texts did not keep, they did not count, either.
         """
-        parts = (self, other)
-        buckets, rows = (np.concatenate([part[field] for part in parts]) for field in (0, 2))
         words = self.words + other.words
         keys = keys_of(words)
-        _, first, same = np.unique(keys, return_index=True, return_inverse=True)
-        rows = np.bincount(same, rows).astype(np.int64)
-        order = np.lexsort([first, keys[first] >= PAIRS, buckets[first]])
-        begins = np.flatnonzero(np.diff(buckets[first[order]], prepend=-1))
+        keys, first, same = np.unique(keys, return_index=True, return_inverse=True)
+        buckets, rows = keys % PAIRS % n_buckets, np.bincount(same, np.concatenate([self.rows, other.rows]))
+        order = np.lexsort([first, keys >= PAIRS, buckets])
+        begins = np.flatnonzero(np.diff(buckets[order], prepend=-1))
         place = np.arange(len(order)) - np.repeat(begins, np.diff(begins, append=len(order)))
         kept = order[place < WORDS_KEPT]
-        kept = kept[np.lexsort([first[kept], buckets[first[kept]]])]
-        return KeptWords(buckets[first[kept]], [words[number] for number in first[kept].tolist()], rows[kept])
+        kept = kept[np.lexsort([first[kept], buckets[kept]])]
+        return KeptWords([words[number] for number in first[kept].tolist()], rows[kept].astype(np.int64))
 
 
 def _bytes(column: "pa.Array") -> tuple[NDArray[np.uint8], NDArray[np.int32]]:
@@ -148,81 +141,63 @@ class TextVocabulary(Gathered):
     >>> import pyarrow as pa
     >>> vocabulary = TextVocabulary(2)
     >>> vocabulary.add_texts(pa.array(["c b a", "a b a"]))
-    >>> buckets, words, rows = vocabulary.words()
-    >>> vocabulary.occurrences, list(zip(buckets.tolist(), words, rows.tolist()))
-    (7, [(0, 'b a', 2), (1, 'c', 1), (1, 'b', 2), (1, 'a', 2)])
+    >>> vocabulary.close()
+    >>> list(zip(vocabulary.kept.words, vocabulary.kept.rows.tolist()))
+    [('b a', 2), ('c', 1), ('b', 2), ('a', 2)]
     """
 
     def __init__(self, n_buckets: int) -> None:
         self.n_buckets = n_buckets
-        self.occurrences = 0
         self.kept: KeptWords | None = None
-        self._rows = self._n_slots = self._filled = 0
-        self._found = _room(np.zeros(n_buckets, dtype=np.int32), 0, np.empty(0, dtype=np.uint8))
+        self._rows = 0
+        self._slots = np.zeros((2 * n_buckets, 2 * WORDS_KEPT), dtype=np.int64)
+        # The places, sizes and bytes of the words in the slots, in order of occurrence.
+        self._new: list[tuple[Numbers, Numbers, NDArray[np.uint8]]] = []
 
     def add(self, cells: Cells) -> int:
         self.add_texts(column := cells.texts())
         return int(column.null_count)
 
     def add_texts(self, column: "pa.Array") -> None:
-        """Add the words of some texts, and count the pairs of a text and a kept word."""
-        found = words_and_pairs(column, self.n_buckets)
-        self._make_room(len(found.rows), 3 * len(found.clean))
-        counts = keep_words(found, 0, self._rows, self._found, self._n_slots, self._filled)
-        self._n_slots, self._filled, different = map(int, counts)
-        self.occurrences += different
+        """Add the words of some texts."""
+        found = words_and_pairs(column)
+        places, sizes = (np.empty(len(found.rows), dtype=np.int32) for _ in range(2))
+        text = np.empty(3 * len(found.clean), dtype=np.uint8)
+        n_new, filled = count_words(found, self._rows, self._slots, places, sizes, text)
+        self._new.append((places[:n_new].copy(), sizes[:n_new].copy(), text[:filled].copy()))
         self._rows += len(column)
 
-    def words(self) -> KeptWords:
-        """Return the kept words."""
+    def close(self) -> None:
+        """Choose the kept words, unless they were joined. What was found is no longer needed."""
+        self.kept = self._chosen() if self.kept is None else self.kept
+        del self._slots, self._new
+
+    def _chosen(self) -> KeptWords:
         import pyarrow as pa
 
-        found = self._found
-        order = found.slots[found.slots > 0].astype(np.int64) - 1
-        sizes = found.sizes[order]
-        there = sizes > 0
-        text = np.empty(int(sizes.sum()), dtype=np.uint8)
-        copy_words(found, order, text)
-        ends = np.concatenate([[0], np.cumsum(sizes[there])]).astype(np.int64)
-        strings = pa.LargeStringArray.from_buffers(len(ends) - 1, pa.py_buffer(ends), pa.py_buffer(text))
-        words = strings.to_numpy(zero_copy_only=False).tolist()  # faster than to_pylist, which wraps every word
-        rows = found.lines[order, WORDS_KEPT : 2 * WORDS_KEPT][there] // ONE_ROW
-        return KeptWords(np.repeat(found.buckets[order], np.count_nonzero(there, axis=1)), words, rows)
+        nothing = np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0, np.uint8)
+        places, sizes, text = map(np.concatenate, zip(nothing, *self._new, strict=True))
+        self._new.clear()
+        ends = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        words = pa.LargeStringArray.from_buffers(len(places), pa.py_buffer(ends), pa.py_buffer(text))
+        numbers = np.full(
+            (self.n_buckets, 2 * WORDS_KEPT), len(places), dtype=np.int32
+        )  # of the words, then of the pairs
+        numbers.reshape(-1)[places] = np.arange(len(places))
+        numbers[np.cumsum(numbers < len(places), axis=1, dtype=np.int8) > WORDS_KEPT] = len(places)
+        numbers.sort(axis=1)
+        kept = numbers[numbers < len(places)].astype(np.int64)
+        slots, of_slot = np.divmod(places[kept], WORDS_KEPT)
+        rows = self._slots[slots, WORDS_KEPT + of_slot] // ONE_ROW
+        words = words.take(as_numbers(kept))
+        return KeptWords(words.to_numpy(zero_copy_only=False).tolist(), rows)  # to_pylist would wrap every word
 
     def join(self, other: "TextVocabulary") -> None:
         assert other.kept is not None
-        self.kept = other.kept if self.kept is None else self.kept.joined(other.kept)
-        self.occurrences += other.occurrences
-
-    def close(self) -> None:
-        self.kept = self.words() if self.kept is None else self.kept
-        del self._found  # what was found is no longer needed
+        self.kept = other.kept if self.kept is None else self.kept.joined(other.kept, self.n_buckets)
 
     def n_entries(self, rows: int, missing: int) -> int:
-        return self.occurrences + missing
-
-    def _make_room(self, n_slots: int, n_bytes: int) -> None:
-        """Make room for this many more buckets and bytes."""
-        kept = self._found
-        if (needed := min(self._n_slots + n_slots, self.n_buckets)) > len(kept.buckets):
-            more = _room(kept.slots, min(2 * needed, self.n_buckets), kept.arena)
-            for new, old in zip(more[1:-1], kept[1:-1], strict=True):
-                new[: len(old)] = old
-            kept = more
-        if self._filled + n_bytes > len(kept.arena):
-            sizes = kept.sizes[: self._n_slots]
-            arena = np.empty(2 * (int(sizes.sum()) + n_bytes), dtype=np.uint8)
-            self._filled = int(copy_words(kept, np.arange(self._n_slots), arena))
-            kept.starts[: self._n_slots] = (np.cumsum(sizes) - sizes.ravel()).reshape(sizes.shape)
-            kept = kept._replace(arena=arena)
-        self._found = kept
-
-
-def _room(slots: NDArray[np.int32], count: int, arena: NDArray[np.uint8]) -> Kept:
-    """Return room for this many slots."""
-    sizes = (count, LINE), (count, WORDS_KEPT), (count, WORDS_KEPT)
-    lines, starts, lengths = (np.zeros(size, dtype=np.int64) for size in sizes)
-    return Kept(slots, np.zeros(count, dtype=np.int64), lines, starts, lengths, arena)
+        return (0 if self.kept is None else int(self.kept.rows.sum())) + missing
 
 
 @dataclass(frozen=True)
@@ -278,7 +253,7 @@ class Text(ColumnKind):
         return f"{column}:{self.words[number]}" if number < len(self.words) else missing_name(column)
 
     def entries(self, cells: Cells) -> ColumnEntries:
-        rows, features, times, unseen = features_by_row(cells.texts(), self.n_buckets, self.features)
+        rows, features, times, unseen = features_by_row(cells.texts(), self.features)
         values, column = self._values(rows, features, times), cells.values
         missing = np.flatnonzero(as_numpy(column.is_null())).astype(np.int32) if column.null_count else NO_ROWS
         if self.has_missing and len(missing):
