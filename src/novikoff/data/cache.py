@@ -5,9 +5,8 @@ appended, in order, in pieces of at most `BLOCK_BYTES` or `BLOCK_ROWS`, independ
 its values, the columns and the row pointers of its entries if it is sparse, and its codes: each in the smallest type
 that holds all of it exactly, and each at a multiple of 64 bytes.
 
-The file: `MAGIC`; the blocks; one `INDEX` entry per block, with the lengths and types of its arrays; a trailer. All
-positions follow from the index, and must add up to the size of the file. Every block has a checksum, and so has the
-index. Everything is checked before it is used, so that a damaged file is an error, never a crash or a wrong number.
+The file: `MAGIC`; the blocks; the index, which lists the arrays of every block; a trailer. Every block has a checksum,
+and so has the index, which are checked before they are used: a damaged file is an error, never a wrong number.
 
 Only one block is mapped at a time: a pass needs the memory of one block, however long the file.
 """
@@ -16,12 +15,13 @@ import hashlib
 import os
 import struct
 import zlib
-from dataclasses import astuple, dataclass, field
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
 from pathlib import Path
 from typing import Any, NoReturn, Self
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -36,25 +36,8 @@ BLOCK_ROWS = 65_536
 DENSE_COST, SPARSE_COST = 8, 12
 
 ALIGNMENT = 64
-INDEX = np.dtype(
-    [
-        ("rows", "<u8"),
-        ("entries", "<u8"),
-        ("columns", "<u8"),  # of dense rows
-        ("checksum", "<u4"),
-        ("value_bytes", "u1"),
-        ("index_bytes", "u1"),  # 0: dense
-        ("code_bytes", "u1"),
-        ("zero", "u1"),
-    ]
-)
-
-VALUE_TYPES: dict[int, np.dtype[Any]] = {4: np.dtype("<f4"), 8: np.dtype("<f8")}
-INDEX_TYPES: dict[int, np.dtype[Any]] = {4: np.dtype("<u4"), 8: np.dtype("<u8")}
-CODE_TYPES: dict[int, np.dtype[Any]] = {1: np.dtype("u1"), 2: np.dtype("<u2"), 4: np.dtype("<u4"), 8: np.dtype("<u8")}
-
-MAGIC = b"novikoff cache, version 1\n".ljust(ALIGNMENT, b"\0")
-TRAILER = struct.Struct("<QQQ32sI4x")  # blocks, columns, codes, fingerprint, checksum of index and trailer
+MAGIC = b"novikoff cache, version 2\n".ljust(ALIGNMENT, b"\0")
+TRAILER = struct.Struct("<QI")  # the size of the index, and its checksum
 
 # How many values are checked first, to see whether float32 is enough.
 LOOKED_AT = 64
@@ -63,39 +46,33 @@ LOOKED_AT = 64
 MOST_SMALL_INDICES = 2**31
 
 
-@dataclass(frozen=True)
-class CacheEntry:
-    """The entry of a block in the index."""
+class CacheEntry(msgspec.Struct, frozen=True, array_like=True):
+    """The entry of a block in the index: its rows, its checksum, and the types and lengths of its arrays.
+
+    These are the values, then the columns and row pointers if it is sparse, then the codes.
+    """
 
     rows: int
-    entries: int
-    columns: int
     checksum: int
-    value_bytes: int
-    index_bytes: int
-    code_bytes: int
+    arrays: tuple[tuple[str, int], ...]
 
-    def arrays(self) -> list[tuple[np.dtype[Any], int]]:
-        """Return the arrays of the block: values, then columns and row pointers if it is sparse, then codes."""
-        values, codes = (VALUE_TYPES[self.value_bytes], self.entries), (CODE_TYPES[self.code_bytes], self.rows)
-        if not self.index_bytes:
-            return [values, codes]
-        index = INDEX_TYPES[self.index_bytes]
-        return [values, (index, self.entries), (index, self.rows + 1), codes]
-
-    def is_possible(self, n_columns: int) -> bool:
-        """Whether this is a possible block in a cache with `n_columns` columns."""
-        dense = self.index_bytes == 0 and self.columns == n_columns and self.entries == self.rows * self.columns
-        sparse = self.index_bytes in INDEX_TYPES and self.columns == 0
-        return (dense or sparse) and self.value_bytes in VALUE_TYPES and self.code_bytes in CODE_TYPES and self.rows > 0
+    @property
+    def is_sparse(self) -> bool:
+        return len(self.arrays) > 2
 
     def places(self) -> list[int]:
         """Return the offsets of its arrays, relative to its start, and of its end."""
-        return list(accumulate((_padded(kind.itemsize * count) for kind, count in self.arrays()), initial=0))
+        sizes = (np.dtype(kind).itemsize * count for kind, count in self.arrays)
+        return list(accumulate((size + -size % ALIGNMENT for size in sizes), initial=0))
 
 
-def _padded(size: int) -> int:
-    return size + -size % ALIGNMENT
+class CacheIndex(msgspec.Struct, frozen=True, array_like=True):
+    """What is known of all blocks. `fingerprint` is a SHA-256 of all rows and codes."""
+
+    n_columns: int
+    n_codes: int
+    fingerprint: str
+    entries: tuple[CacheEntry, ...]
 
 
 # -- writing ----------------------------------------------------------------------------------------------------------
@@ -106,13 +83,14 @@ def _arrays(rows: Rows) -> list[NDArray[Any]]:
     if not rows.is_sparse:
         return [_shortest(rows.matrix.reshape(-1))]
     data, indices, indptr = rows.matrix
-    index = INDEX_TYPES[4 if max(rows.n_entries, int(indices.max(initial=0))) < MOST_SMALL_INDICES else 8]
+    index = np.uint32 if max(rows.n_entries, int(indices.max(initial=0))) < MOST_SMALL_INDICES else np.uint64
     return [_shortest(data[: rows.n_entries]), *(part.astype(index) for part in (indices[: rows.n_entries], indptr))]
 
 
 def _shortest(values: NDArray[Any]) -> NDArray[Any]:
     """Convert to float32 if that holds every value exactly: mistakes stay the same. A few values are tried first."""
-    return values.astype(VALUE_TYPES[4 if _is_short(values[:LOOKED_AT]) and _is_short(values) else 8], copy=False)
+    is_short = _is_short(values[:LOOKED_AT]) and _is_short(values)
+    return values.astype(np.float32 if is_short else np.float64, copy=False)
 
 
 def _is_short(values: NDArray[Any]) -> bool:
@@ -199,9 +177,8 @@ class CacheWriter(WholeFile):
                 self._hash.update(content)
                 checksum = zlib.crc32(content, checksum)
                 self.write(content)
-        columns = 0 if rows.is_sparse else rows.n_columns
-        sizes = (arrays[0].itemsize, arrays[1].itemsize if rows.is_sparse else 0, arrays[-1].itemsize)
-        self._entries.append(CacheEntry(rows.n_rows, rows.n_entries, columns, checksum, *sizes))
+        listed = tuple((array.dtype.str, len(array)) for array in arrays)
+        self._entries.append(CacheEntry(rows.n_rows, checksum, listed))
         self._n_codes = max(self._n_codes, top + 1)
         self._pending.clear()
         self._pending_rows = self._pending_bytes = 0
@@ -209,9 +186,10 @@ class CacheWriter(WholeFile):
     def _finish(self) -> None:
         if self._pending:
             self._flush()
-        index = np.array([(*astuple(entry), 0) for entry in self._entries], dtype=INDEX).tobytes()
-        self._hash.update(index)
-        self.write(sealed_index(index, self._width.n_columns, self._n_codes, self._hash.digest()))
+        self._hash.update(msgspec.json.encode(self._entries))
+        of_all = CacheIndex(self._width.n_columns, self._n_codes, self._hash.hexdigest(), tuple(self._entries))
+        index = msgspec.json.encode(of_all)
+        self.write(index + TRAILER.pack(len(index), zlib.crc32(index)))
         super()._finish()
 
 
@@ -228,23 +206,28 @@ def _copied(rows: Rows) -> Rows:
 
 @dataclass(frozen=True)
 class Cache:
-    """A complete cache in a file. `fingerprint` is a SHA-256 of its rows and codes, the same for any batches."""
+    """A complete cache in a file. Its fingerprint is the same for any batches."""
 
     path: Path
-    n_columns: int
-    n_codes: int
-    fingerprint: str
-    entries: tuple[CacheEntry, ...]
+    index: CacheIndex
     places: tuple[int, ...]
     verified: set[int] = field(default_factory=set, repr=False)
 
     def __len__(self) -> int:
-        return len(self.entries)
+        return len(self.index.entries)
+
+    @property
+    def n_columns(self) -> int:
+        return self.index.n_columns
+
+    @property
+    def fingerprint(self) -> str:
+        return self.index.fingerprint
 
     @cached_property
     def starts(self) -> NDArray[np.int64]:
         """The numbers of the first rows of blocks, followed by the number of all rows."""
-        return np.array([0, *accumulate(entry.rows for entry in self.entries)], dtype=np.int64)
+        return np.array([0, *accumulate(entry.rows for entry in self.index.entries)], dtype=np.int64)
 
     @property
     def n_rows(self) -> int:
@@ -253,44 +236,30 @@ class Cache:
     @property
     def n_entries(self) -> int:
         """The number of stored values; in sparse rows, zeros are not stored."""
-        return sum(entry.entries for entry in self.entries)
+        return sum(entry.arrays[0][1] for entry in self.index.entries)
 
     @property
     def is_sparse(self) -> bool:
         """Whether all blocks are."""
-        return all(entry.index_bytes for entry in self.entries)
+        return all(entry.is_sparse for entry in self.index.entries)
 
     def __getitem__(self, number: int) -> tuple[Rows, NDArray[Any]]:
         """Return the rows of a block and their codes: views of the file, which is mapped as long as they are used."""
-        entry, start = self.entries[number], self.places[number]
+        entry, start = self.index.entries[number], self.places[number]
         *places, size = entry.places()
         if self.path.stat().st_size < start + size:
             _is_damaged(self.path, "it was truncated")
         block = np.asarray(np.memmap(self.path, np.uint8, "r", start, size))
         if number not in self.verified and zlib.crc32(block.data) != entry.checksum:
             _is_damaged(self.path, f"the checksum of block {number} is wrong")
+        self.verified.add(number)
         *arrays, codes = (
-            block[place : place + kind.itemsize * count].view(kind)
-            for (kind, count), place in zip(entry.arrays(), places, strict=True)
+            block[place : place + np.dtype(kind).itemsize * count].view(kind)
+            for (kind, count), place in zip(entry.arrays, places, strict=True)
         )
-        if number not in self.verified:
-            self._verify(number, arrays, codes)
-            self.verified.add(number)
-        if entry.index_bytes:
+        if entry.is_sparse:
             return csr_rows(*Csr(*arrays), self.n_columns), codes
-        return as_rows(arrays[0].reshape(entry.rows, entry.columns)), codes
-
-    def _verify(self, number: int, arrays: list[NDArray[Any]], codes: NDArray[Any]) -> None:
-        """Check that no kernel can read outside its arrays, even if the checksums are right."""
-        if int(codes.max()) >= self.n_codes:
-            _is_damaged(self.path, f"block {number} has a code beyond the last")
-        if len(arrays) == 1:
-            return
-        data, indices, indptr = arrays
-        if indptr[0] != 0 or indptr[-1] != len(data) or np.any(indptr[1:] < indptr[:-1]):
-            _is_damaged(self.path, f"the row pointers of block {number} do not ascend to the number of entries")
-        if len(indices) and int(indices.max()) >= self.n_columns:
-            _is_damaged(self.path, f"block {number} has a column beyond the last")
+        return as_rows(arrays[0].reshape(entry.rows, -1)), codes
 
 
 def open_cache(path: str | os.PathLike[str], *, is_ours: bool = False) -> Cache:
@@ -299,44 +268,19 @@ def open_cache(path: str | os.PathLike[str], *, is_ours: bool = False) -> Cache:
     If it `is_ours`, just written by this process, the blocks are not checked.
     """
     path = Path(path)
-    index_start, index, trailer = _index_and_trailer(path)
-    _, n_columns, n_codes, fingerprint, _ = TRAILER.unpack(trailer)
-    if sealed_index(index, n_columns, n_codes, fingerprint) != index + trailer:
-        _is_damaged(path, "the checksum of its index is wrong")
-    entries = tuple(CacheEntry(*fields[:-1]) for fields in np.frombuffer(index, INDEX).tolist())
-    for number, entry in enumerate(entries):
-        if not entry.is_possible(n_columns):
-            _is_damaged(path, f"its index describes an impossible block {number}")
-    places = tuple(accumulate((entry.places()[-1] for entry in entries), initial=len(MAGIC)))
-    if places[-1] != index_start:
-        _is_damaged(path, "its blocks do not fill the file")
-    known = set(range(len(entries))) if is_ours else set[int]()
-    return Cache(path, n_columns, n_codes, fingerprint.hex(), entries, places, known)
-
-
-def sealed_index(index: bytes, n_columns: int, n_codes: int, fingerprint: bytes) -> bytes:
-    """Return the end of a file: its index, and a trailer with the checksum of both."""
-    counts = (len(index) // INDEX.itemsize, n_columns, n_codes, fingerprint)
-    checksum = zlib.crc32(TRAILER.pack(*counts, 0), zlib.crc32(index))
-    return index + TRAILER.pack(*counts, checksum)
-
-
-def _index_and_trailer(path: Path) -> tuple[int, bytes, bytes]:
-    """Return where the index of a file begins, its bytes, and those of the trailer."""
     with open(path, "rb") as file:
-        size = os.fstat(file.fileno()).st_size
         if file.read(len(MAGIC)) != MAGIC:
             raise ValueError(f"{path} is not a cache that this version has written; rebuild it")
-        if size < len(MAGIC) + TRAILER.size:
-            _is_damaged(path, "it ends before its index")
-        file.seek(size - TRAILER.size)
-        trailer = file.read(TRAILER.size)
-        n_blocks, *_ = TRAILER.unpack(trailer)
-        index_start = size - TRAILER.size - n_blocks * INDEX.itemsize
-        if index_start < len(MAGIC):
-            _is_damaged(path, "it ends before its index")
-        file.seek(index_start)
-        return index_start, file.read(n_blocks * INDEX.itemsize), trailer
+        end = os.fstat(file.fileno()).st_size - TRAILER.size
+        file.seek(max(end, 0))
+        size, checksum = TRAILER.unpack(file.read(TRAILER.size)) if end >= len(MAGIC) else (0, 0)
+        file.seek(max(end - size, 0))
+        index = file.read(min(size, max(end, 0)))
+    if not index or zlib.crc32(index) != checksum:
+        _is_damaged(path, "the checksum of its index is wrong")
+    found = msgspec.json.decode(index, type=CacheIndex)
+    places = tuple(accumulate((entry.places()[-1] for entry in found.entries), initial=len(MAGIC)))
+    return Cache(path, found, places, set(range(len(places))) if is_ours else set())
 
 
 def _is_damaged(path: Path, what: str) -> NoReturn:
