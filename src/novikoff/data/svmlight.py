@@ -21,7 +21,6 @@ from dataclasses import replace
 from typing import Any, BinaryIO, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from novikoff.data.batches import Batch
 from novikoff.engine.ahead import ahead
@@ -32,7 +31,6 @@ from novikoff.engine.text import (
     BAD_QUERY,
     FINE,
     LARGEST_INDEX,
-    MOST_DIGITS,
     NOT_ASCENDING,
     PADDING,
     Lines,
@@ -54,8 +52,6 @@ NEWLINE = b"\n"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 TOKEN = re.compile(rb"(?:[^ \t\r\n#]|\r(?!\n))*")
 CONTROL_CHARACTER = re.compile(rb"[\x00-\x1f\x7f]")
-DECIMAL = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
-NOT_FINITE = re.compile(rb"[+-]?(inf|infinity|nan)", re.IGNORECASE)
 
 
 def batches(
@@ -74,18 +70,21 @@ def batches(
     """
     if chunk_bytes < 1:
         raise ValueError(f"chunk_bytes is {chunk_bytes}, but a chunk needs at least 1 byte; omit it")
-    lowest = 0 if zero_based else 1
     lines = n_columns = 0
-    for part in ahead(lambda chunk: _parsed(chunk, lowest), _whole_lines(stream, name, chunk_bytes), n_jobs):
-        if isinstance(part, _Trouble):
-            raise ValueError(f"{name}, line {lines + part.line}: {part.message}")
-        if part.is_too_low:
-            raise ValueError(f"{name} has the index 0, but zero_based=False says that it counts from 1; omit that")
-        if part.rows.n_rows:
-            n_columns = max(n_columns, part.rows.n_columns)
-            rows = replace(part.rows, n_columns=n_columns)
-            yield Batch(rows, part.labels, name, lines + part.first + 1)
-        lines += part.lines
+    try:
+        chunks = _whole_lines(stream, name, chunk_bytes)
+        for batch, more_lines in ahead(lambda chunk: _parsed(chunk, name, zero_based), chunks, n_jobs):
+            if batch.rows.n_rows:
+                n_columns = max(n_columns, batch.rows.n_columns)
+                yield replace(batch, rows=replace(batch.rows, n_columns=n_columns), line=lines + batch.line)
+            lines += more_lines
+    except _BadLineError as error:
+        line, why = error.args
+        raise ValueError(f"{name}, line {lines + line}: {why}") from None
+
+
+class _BadLineError(ValueError):
+    """A line of a chunk is malformed: its number in the chunk, from 1, and why."""
 
 
 class TextChunk(NamedTuple):
@@ -96,42 +95,25 @@ class TextChunk(NamedTuple):
     stop: int
 
 
-class _ParsedChunk(NamedTuple):
-    """A parsed chunk: its rows, with its own number of columns, its number of lines, and the line of the first row.
+def _parsed(chunk: TextChunk, name: str, zero_based: bool) -> tuple[Batch, int]:
+    """Parse the examples of a chunk, and copy them out of the larger arrays they are parsed into.
 
-    It `is_too_low` if an index is 0 in a file that counts from 1.
+    Returns them, with the line of the first, and the number of lines.
     """
-
-    rows: Rows
-    labels: NDArray[np.float64]
-    lines: int
-    first: int
-    is_too_low: bool
-
-
-class _Trouble(NamedTuple):
-    """An error in a chunk: its line, and the message."""
-
-    line: int
-    message: str
-
-
-def _parsed(chunk: TextChunk, lowest: int) -> _ParsedChunk | _Trouble:
-    """Parse the examples of a chunk, and copy them out of the larger arrays they are parsed into."""
     text, start, stop = chunk
     into = room_for(stop)
     parsed = parse(np.frombuffer(text, dtype=np.uint8), start, stop, into)
-    trouble = _settle_what_waits(text, parsed, into) or _trouble(text, parsed.error, parsed.place)
-    if trouble:
-        place, message = trouble
-        return _Trouble(text.count(NEWLINE, 0, place) + 1, message)
-    indices, is_too_low = into.indices[: parsed.entries].copy(), False
-    if lowest and parsed.entries:
-        is_too_low = bool(indices.min() < lowest)
-        indices -= np.uint32(lowest)
+    _settle_what_waits(text, parsed, into)
+    if parsed.error != FINE:
+        raise _malformed(text, parsed.error, parsed.place)
+    indices = into.indices[: parsed.entries].copy()
+    if not zero_based and parsed.entries:
+        if not indices.all():
+            raise ValueError(f"{name} has the index 0, but zero_based=False says that it counts from 1; omit that")
+        indices -= np.uint32(1)
     n_columns = int(indices.max()) + 1 if parsed.entries else 0
     rows = csr_rows(into.data[: parsed.entries].copy(), indices, into.indptr[: parsed.rows + 1].copy(), n_columns)
-    return _ParsedChunk(rows, into.labels[: parsed.rows].copy(), parsed.lines, parsed.first, is_too_low)
+    return Batch(rows, into.labels[: parsed.rows].copy(), name, parsed.first + 1), parsed.lines
 
 
 def counts_from_one(rows: Rows) -> bool:
@@ -173,76 +155,41 @@ def _read(stream: Any, name: str, into: memoryview) -> int:
         raise OSError(f"{name} could not be read to its end: {error}") from error
 
 
-def _settle_what_waits(text: bytearray, parsed: Parsed, into: Lines) -> tuple[int, str] | None:
-    """Parse numbers with many digits by `float`; return the place and the message if one overflows."""
+def _settle_what_waits(text: bytearray, parsed: Parsed, into: Lines) -> None:
+    """Parse numbers with many digits by `float`."""
     for start, stop, slot in into.waiting[: parsed.waiting].tolist():
         value = float(text[start:stop].split(b":")[-1])
         if math.isinf(value):
-            return _trouble(text, BAD_LABEL if slot < 0 else BAD_PAIR, start)
+            raise _malformed(text, BAD_LABEL if slot < 0 else BAD_PAIR, start)
         if slot < 0:
             into.labels[-1 - slot] = value
         else:
             into.data[slot] = value
-    return None
 
 
-# -- what is wrong ----------------------------------------------------------------------------------------------------
-
-
-def _trouble(text: bytearray, error: int, place: int) -> tuple[int, str] | None:
-    """Return the place of an error and its message; None if there is none."""
-    if error == FINE:
-        return None
+def _malformed(text: bytearray, error: int, place: int) -> _BadLineError:
+    """Return an error with the line, the text and the remedy."""
     token = bytes(TOKEN.match(text, place)[0])  # type: ignore[index]
+    shown = repr((token if len(token) <= 60 else token[:57] + b"...").decode(errors="backslashreplace"))
     if control := CONTROL_CHARACTER.search(token):
-        return place, (
-            f"{_shown(token)} has the control character {control[0].decode()!r}; lines end with LF or CRLF, blanks and "
-            "tabs separate, and compressed text must be decompressed first"
+        why = (
+            f"{shown} has the control character {control[0].decode()!r}; lines end with LF or CRLF, blanks and tabs "
+            "separate, and compressed text must be decompressed first"
         )
-    if error == NOT_ASCENDING:
-        return place, _what_is_wrong_with_the_order(text[text.rfind(NEWLINE, 0, place) + 1 : place], token)
-    if error == BAD_LABEL:
-        return place, _what_is_wrong_with_a_label(token)
-    return place, _what_is_wrong_with_a_pair(token, error == BAD_QUERY)
-
-
-def _shown(token: bytes) -> str:
-    return repr((token if len(token) <= 60 else token[:57] + b"...").decode(errors="backslashreplace"))
-
-
-def _what_is_wrong_with_the_order(before: bytearray, token: bytes) -> str:
-    previous, index = int(before.split()[-1].split(b":")[0]), int(token.split(b":")[0])
-    if previous == index:
-        return f"index {index} occurs twice; keep one of the two pairs"
-    return f"index {index} comes after index {previous}; sort the pairs of a line by index"
-
-
-def _what_is_wrong_with_a_label(token: bytes) -> str:
-    if b":" in token:
-        return f"the label is missing before {_shown(token)}; begin the line with one"
-    if b"," in token:
-        return f"{_shown(token)} are several labels; an example has one here, so write a file for each label"
-    return _what_is_wrong_with_a_number(f"the label {_shown(token)}", token)
-
-
-def _what_is_wrong_with_a_pair(token: bytes, in_front: bool) -> str:
-    index, colon, value = token.partition(b":")
-    if index == b"qid":
-        if in_front:
-            return f"{_shown(token)} is not a query; write qid: and a whole number, or omit it"
-        return f"{_shown(token)} is misplaced; qid must follow the label"
-    if not colon:
-        return f"{_shown(token)} is not a pair; write index:value, or # before a comment"
-    if not index.isdigit() or len(index) > MOST_DIGITS or int(index) > LARGEST_INDEX:
-        return f"{_shown(token)} has no index from 0 to {LARGEST_INDEX}; number the features with whole numbers"
-    return _what_is_wrong_with_a_number(f"the value of {_shown(token)}", value)
-
-
-def _what_is_wrong_with_a_number(what: str, number: bytes) -> str:
-    if not number:
-        return f"{what} is missing; write a number, or omit the pair"
-    if NOT_FINITE.fullmatch(number):
-        return f"{what} is not finite; impute it, or drop the example"
-    if DECIMAL.fullmatch(number):
-        return f"{what} overflows float64; divide it by a power of ten"
-    return f"{what} is not a decimal number such as -2, 0.5 or 1e-3"
+    elif error == NOT_ASCENDING:
+        previous = text[text.rfind(NEWLINE, 0, place) + 1 : place].split()[-1]
+        after, index = int(previous.split(b":")[0]), int(token.split(b":")[0])
+        why = f"index {index} comes after index {after}; sort the pairs of a line by index, and keep one of each"
+    elif error == BAD_LABEL:
+        why = (
+            f"{shown} is not a label; a line begins with one, a decimal number in the range of float64, such as -2, "
+            "0.5 or 1e-3"
+        )
+    elif error == BAD_QUERY or token.startswith(b"qid:"):
+        why = f"{shown} is misplaced or not a query; write qid: and a whole number after the label, or omit it"
+    else:
+        why = (
+            f"{shown} is not a pair index:value, with a whole number from 0 to {LARGEST_INDEX} and a decimal number in "
+            "the range of float64, such as -2, 0.5 or 1e-3; impute or omit missing values, and write # before comments"
+        )
+    return _BadLineError(text.count(NEWLINE, 0, place) + 1, why)
