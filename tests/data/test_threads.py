@@ -111,7 +111,7 @@ def test_a_damaged_line_is_named_by_every_number_of_threads(tmp_path, n_jobs, br
         lines[1 + number] = f"1 5:{number}x"
     (tmp_path / "t.svm").write_text("\n".join(lines))
     seen = []
-    with pytest.raises(ValueError, match=f"t.svm, line {broken + 2}: the value of '5:{broken}x'"):
+    with pytest.raises(ValueError, match=f"t.svm, line {broken + 2}: '5:{broken}x' is not a pair"):
         seen.extend(read(tmp_path / "t.svm", n_jobs=n_jobs))
     assert not workers()
 

@@ -11,9 +11,8 @@ from dataclasses import dataclass, field, replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from novikoff.data.columnar import row_groups
 from novikoff.data.files import files_of, format_of
-from novikoff.data.frames import FrameReader, read_frame
+from novikoff.data.frames import read_frame, row_groups
 from novikoff.data.reading import Reader, named_part, read
 from novikoff.data.streams import STANDARD_INPUT, FileSource, Stamp, TableForm, compression, opened, stamp_of
 
@@ -83,7 +82,7 @@ class TableShard:
 
     def reader(
         self, label: str | None, types: Mapping[str, str | None] | None = None, zero_based: "ZeroBased" = "auto"
-    ) -> FrameReader:
+    ) -> Reader:
         import pyarrow as pa
         import ray
 

@@ -203,7 +203,7 @@ class Worker:
 
     def counts_from_zero(self) -> bool:
         """Whether an index of svmlight text is 0."""
-        return bool(self.shard.reader(None).counts_from_zero)  # type: ignore[union-attr]
+        return self.shard.reader(None).counts_from_zero
 
     def prepare(self, reading: Reading) -> Prepared:
         """Encode the examples of the shard into a cache on the disk of this node, unless that was done."""

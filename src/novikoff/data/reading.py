@@ -11,12 +11,14 @@ import os
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any
 
-from novikoff.data import columnar, delimited, jsonlines, vw
+from numpy.typing import NDArray
+
+from novikoff.data import delimited, frames, jsonlines, vw
 from novikoff.data.batches import Batch, Records
 from novikoff.data.files import FORMATS, files_of, format_of
-from novikoff.data.frames import FrameReader, is_frame, read_frame
+from novikoff.data.frames import is_frame, read_frame
 from novikoff.data.streams import (
     STANDARD_INPUT,
     FileSource,
@@ -48,6 +50,10 @@ if TYPE_CHECKING:
     from novikoff.data.svmlight import ZeroBased
 
 
+# Formats that state the types of their columns.
+STATED = ("parquet", "arrow", "memory")
+
+
 class _FoundOut:
     """What a reader has inferred so far."""
 
@@ -61,12 +67,13 @@ class _FoundOut:
 
 @dataclass(frozen=True)
 class Reader:
-    """A data set in files, created by `read`. It can be iterated over repeatedly; each pass reopens the files.
+    """A data set in files, or in memory, created by `read`. It can be iterated over repeatedly; files are reopened.
 
     `types` are the types of the columns (`{"weight": "double"}`), if they are known; then only these columns are read,
     and there is no pass to infer types, unless one is None. Standard input can be read in one pass if the types, or the
     first index of svmlight text, are known; otherwise it is copied to a temporary file first. `watch` is called with
-    the number of examples of every piece that was used. `parts` are read instead of whole files (see `FileSource`).
+    the number of examples of every piece that was used. `parts` are read instead of whole files (see `FileSource`). A
+    `table` in memory may have its `labels` apart from it.
     """
 
     files: tuple[str, ...]
@@ -79,6 +86,8 @@ class Reader:
     watch: Callable[[int], None] | None = field(default=None, repr=False, compare=False)
     parts: tuple[tuple[int, int] | None, ...] = ()
     n_jobs: int | None = None
+    table: "pa.Table | None" = field(default=None, repr=False, compare=False)
+    labels: NDArray[Any] | None = field(default=None, repr=False, compare=False)
     _found: _FoundOut = field(default_factory=lambda: _FoundOut(None), repr=False, compare=False)
 
     @property
@@ -129,7 +138,12 @@ class Reader:
             raise ValueError(f"{_named(self.files)} has column names, but no records; add at least one")
 
     def _labelled(self) -> Iterator[Records]:
-        return (with_labels(records, self._label_of(records)) for records in self._records(self._types()))
+        for records in self._records(self._types()):
+            labelled = with_labels(records, self._label_of(records))
+            if self.labels is not None:
+                first = records.line - 1
+                labelled = replace(labelled, labels=self.labels[first : first + records.columns.num_rows])
+            yield labelled
 
     def _label_of(self, records: Records) -> str | None:
         """Return the column of labels; Vowpal Wabbit's text may have none, except for training."""
@@ -185,6 +199,9 @@ class Reader:
     @contextlib.contextmanager
     def _opened(self, source: FileSource) -> Iterator[OpenedFile]:
         """Open a file to parse; standard input by one thread, which waits for no more than it needs."""
+        if self.table is not None:
+            yield OpenedFile(source, None, self.block_bytes)
+            return
         if source.path == STANDARD_INPUT:
             stream = self._stream_once()
             yield OpenedFile(source, decompressed(stream, stream.look(4)), self.block_bytes)
@@ -204,7 +221,7 @@ class Reader:
             only = None if names is None else {name for name in names if name not in given}
             found = dict.fromkeys(only or (), pa.null())  # a missing one is reported when it is read
             if only is None or only:
-                collections.deque(self._shown(found, only), maxlen=0)
+                collections.deque(self._shown(found, only, with_records=False), maxlen=0)
             known = given | found
             self._found.types = known if names is None else {name: known[name] for name in names}
         types: dict[str, pa.DataType] = self._found.types
@@ -217,8 +234,11 @@ class Reader:
             yield without_labels(records, self.label)
         self._found.types = types
 
-    def _shown(self, types: dict[str, "pa.DataType"], only: Any) -> Iterator[Records]:
-        """Yield all columns, or some, in the types inferred from each piece; `types` is updated to hold all values."""
+    def _shown(self, types: dict[str, "pa.DataType"], only: Any, with_records: bool = True) -> Iterator[Records]:
+        """Yield all columns, or some, in the types inferred from each piece; `types` is updated to hold all values.
+
+        If only types are wanted, the records of a file that states them are not read.
+        """
         import pyarrow as pa
 
         sources = self._sources()
@@ -227,7 +247,8 @@ class Reader:
             found: dict[str, pa.DataType] = {}
             words = {name for name, kind in types.items() if as_text and pa.types.is_string(kind)}
             with self._opened(source) as file:
-                for number, records in enumerate(_parser(source).look(file, found, only, words)):
+                shown = _parser(source).look(file, found, only, words)
+                for number, records in enumerate(shown if with_records or source.format not in STATED else ()):
                     if number == 0 and only is None:
                         self._check_names(found, types, source, sources[0])
                     yield records
@@ -257,6 +278,8 @@ class Reader:
         return self.files == (STANDARD_INPUT,)
 
     def _sources(self) -> list[FileSource]:
+        if self.table is not None:
+            return [FileSource(self.files[0], self.files[0], self.formats[0], table=self.table)]
         if not self._stdin:
             parts = self.parts or (None,) * len(self.files)
             of_files = zip(self.files, self.formats, parts, strict=True)
@@ -284,33 +307,6 @@ class Reader:
         return stream
 
 
-@overload
-def read(
-    path: "str | os.PathLike[str] | Sequence[str | os.PathLike[str]]",
-    *,
-    label: str | None = None,
-    format: str | None = None,
-    types: Mapping[str, str | None] | None = None,
-    block_bytes: int = BLOCK_BYTES,
-    zero_based: "ZeroBased" = "auto",
-    header: bool = True,
-    names: Sequence[str] | None = None,
-    na_values: Sequence[str] = (),
-    decimal: str | None = None,
-    n_jobs: int | None = None,
-) -> Reader: ...
-
-
-@overload
-def read(
-    path: Any,
-    *,
-    label: str | None = None,
-    types: Mapping[str, str | None] | None = None,
-    block_bytes: int = BLOCK_BYTES,
-) -> FrameReader: ...
-
-
 def read(
     path: Any,
     *,
@@ -324,7 +320,7 @@ def read(
     na_values: Sequence[str] = (),
     decimal: str | None = None,
     n_jobs: int | None = None,
-) -> Reader | FrameReader:
+) -> Reader:
     r"""Read a data set from a file, a pattern such as `cars-*.csv.gz`, a list of them, or "-", which is standard input.
 
     A pandas, polars or pyarrow table may be given instead of a file, and is read in the same way.
@@ -378,7 +374,8 @@ def read(
     form = TableForm(header, None if names is None else tuple(names), tuple(na_values), decimal)
     if form != TableForm() and not set(formats) <= {"csv", "tsv"}:
         raise ValueError("header=, names=, na_values= and decimal= are for tables in text, CSV and TSV; omit them")
-    return Reader(files, formats, label, types, block_bytes, zero_based, form, None, (), n_jobs, _FoundOut(stream))
+    found = _FoundOut(stream)
+    return Reader(files, formats, label, types, block_bytes, zero_based, form, None, (), n_jobs, _found=found)
 
 
 def _checked_size(block_bytes: int) -> int:
@@ -401,7 +398,7 @@ def named_part(path: str, format: str, part: tuple[int, int] | None) -> str:
 
 def _parser(source: FileSource) -> Any:
     """Return the module that reads a format, with its `look` and its `read_records`."""
-    return {"jsonl": jsonlines, "vw": vw, "parquet": columnar, "arrow": columnar}.get(source.format, delimited)
+    return {"jsonl": jsonlines, "vw": vw, **dict.fromkeys(STATED, frames)}.get(source.format, delimited)
 
 
 def _named(files: tuple[str, ...]) -> str:

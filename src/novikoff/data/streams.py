@@ -157,7 +157,8 @@ class TableForm:
 class FileSource:
     """A source of bytes: the `path` to open, its `name` in messages, and its format.
 
-    A `part` of a file is the lines that begin between two of its bytes, or some row groups of a Parquet file.
+    A `part` of a file is the lines that begin between two of its bytes, or some row groups of a Parquet file. A `table`
+    in memory takes the place of a file.
     """
 
     path: str
@@ -165,6 +166,7 @@ class FileSource:
     format: str = ""
     form: TableForm = field(default_factory=TableForm)
     part: tuple[int, int] | None = None
+    table: Any = None
 
 
 @dataclass(frozen=True)

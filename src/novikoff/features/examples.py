@@ -272,8 +272,7 @@ class RecordsInMemory:
         self.records = kept if n_bytes <= MOST_REMEMBERED else None
 
     def look(self) -> Iterator[Records]:
-        look = getattr(self.reader, "look", self.reader.__iter__)  # the types of a table in memory are known
-        return look() if self.records is None else iter(self)
+        return self.reader.look() if self.records is None else iter(self)
 
     def again(self, names: Iterable[str]) -> Iterator[Records]:
         return self.reader.again(names) if self.records is None else iter(self)

@@ -59,7 +59,8 @@ def _words(text: NDArray[np.uint8], ends: NDArray[np.int32]) -> FoundWords:
     """Find all occurrences of words and pairs in texts, of which the i-th is text[ends[i]:ends[i + 1]]."""
     found = room_for_words(int(ends[-1]) - int(ends[0]), len(ends) - 1)
     count = find_words(text, ends, found)
-    return FoundWords(*(part[:count] for part in found[:-1]), found.clean)
+    rows, keys, starts, stops, clean = found
+    return FoundWords(rows[:count], keys[:count], starts[:count], stops[:count], clean)
 
 
 def _letters(column: "pa.Array") -> tuple[NDArray[np.uint8], NDArray[np.int32]]:
@@ -88,7 +89,8 @@ def features_by_row(column: "pa.Array", known: Features) -> tuple[Numbers, Numbe
     text, ends = _letters(column)
     cuts = np.arange(int(ends[0]), int(ends[-1]), PIECE_BYTES)
     firsts = np.unique([*np.searchsorted(ends[:-1], cuts), len(column)]).tolist()
-    parts, strange = [[np.empty(0, dtype=np.int32)] * 3], 0
+    parts: list[list[Numbers]] = [[np.empty(0, dtype=np.int32)] * 3]
+    strange = 0
     for first, stop in pairwise(firsts):
         found = _words(text, ends[first : stop + 1])
         into = np.empty(len(found.rows), dtype=np.int64)
@@ -97,8 +99,8 @@ def features_by_row(column: "pa.Array", known: Features) -> tuple[Numbers, Numbe
         rows, features = np.divmod(pairs, max(len(known.keys), 1))
         parts.append([part.astype(np.int32) for part in (rows + first, features, times)])
         strange += len(into) - int(filled)
-    rows, features, times = map(np.concatenate, zip(*parts, strict=True))
-    return rows, features, times, strange
+    joined = [np.concatenate(part) for part in zip(*parts, strict=True)]
+    return joined[0], joined[1], joined[2], strange
 
 
 class KeptWords(NamedTuple):
