@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from novikoff import Perceptron, load, save
 from novikoff.data import read
-from novikoff.data.vw import UNNAMED
+from novikoff.data.lines import UNNAMED
 from novikoff.features.examples import batches_of
 
 NAMES = st.text("abcxyz_.019é^=", min_size=1, max_size=4)
@@ -105,21 +105,21 @@ def test_words_as_values_are_features_of_their_own(tmp_path):
 @pytest.mark.parametrize(
     ("line", "complaint"),
     [
-        ("1 2 |a b", "the importance 2 is not 1; repeat the line"),
-        ("1 1 0.5 |a b", "the initial prediction 0.5 is not 0"),
-        ("1 1 0 0 |a b", "4 numbers are before the first |"),
+        ("1 2 |a b", "'1 2' is not a label; write a number before the first |, without an importance"),
+        ("1 1 0.5 |a b", "'1 1 0.5' is not a label"),
+        ("1 1 0 0 |a b", "'1 1 0 0' is not a label"),
         ("good |a b", "'good' is not a label"),
-        ("1 a b", "there is no |"),
-        ("", "this line is empty"),
-        ("1 |a :3", "':3' has no name"),
-        ("1 |a b:", "the value of 'b:' is missing"),
-        ("1 |a b:nan", "the value of 'b:nan' is missing or not finite"),
-        ("1 |a b:1:2", "'b:1:2' has two colons"),
-        ("1 |a b:1e999", "the value of 'b:1e999' overflows"),
-        ("1 |a:1e300 b:1e300", "overflows"),
-        ("1 |a:x b", "'a:x' is not a namespace"),
-        ("1 |label b", "a namespace is called 'label'"),
         ("1e999 |a b", "'1e999' is not a label"),
+        ("1 a b", "there is no |"),
+        ("", "there is no |; write each example in a line"),
+        ("1 |a :3", "':3' is not a feature; write name, name:word, or name:value"),
+        ("1 |a b:", "'b:' is not a feature"),
+        ("1 |a b:nan", "'b:nan' is not a feature"),
+        ("1 |a b:1:2", "'b:1:2' is not a feature"),
+        ("1 |a b:1e999", "'b:1e999' is not a feature"),
+        ("1 |a:1e300 b:1e300", "'b:1e300' is not a feature"),
+        ("1 |a:x b", "'a:x' is not a namespace"),
+        ("1 |label b", "'label' is not a namespace; write |name, other than label"),
     ],
 )
 def test_what_is_wrong_is_said_with_its_line(tmp_path, line, complaint):

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
-from novikoff.data import delimited, frames, jsonlines, vw
+from novikoff.data import delimited, frames, lines
 from novikoff.data.batches import Batch, Records
 from novikoff.data.files import FORMATS, files_of, format_of
 from novikoff.data.frames import is_frame, read_frame
@@ -364,11 +364,11 @@ def read(
         raise ValueError(f"{_named(files)}: svmlight text and tables do not make one data set; read them apart")
     if formats[0] == "svmlight" and (label is not None or types is not None):
         raise ValueError("svmlight text has its labels and numbers in their places, without names; omit label=")
-    if "vw" in formats and (set(formats) != {"vw"} or label not in (None, vw.LABEL)):
+    if "vw" in formats and (set(formats) != {"vw"} or label not in (None, lines.LABEL)):
         raise ValueError(
             f"{_named(files)}: Vowpal Wabbit's text has its labels in front; read it alone, without label="
         )
-    label = vw.LABEL if formats[0] == "vw" and types is None else label
+    label = lines.LABEL if formats[0] == "vw" and types is None else label
     if zero_based not in ("auto", True, False):
         raise ValueError(f'zero_based={zero_based!r} is unknown; choose "auto", True or False')
     form = TableForm(header, None if names is None else tuple(names), tuple(na_values), decimal)
@@ -398,7 +398,7 @@ def named_part(path: str, format: str, part: tuple[int, int] | None) -> str:
 
 def _parser(source: FileSource) -> Any:
     """Return the module that reads a format, with its `look` and its `read_records`."""
-    return {"jsonl": jsonlines, "vw": vw, **dict.fromkeys(STATED, frames)}.get(source.format, delimited)
+    return {"jsonl": lines, "vw": lines, **dict.fromkeys(STATED, frames)}.get(source.format, delimited)
 
 
 def _named(files: tuple[str, ...]) -> str:

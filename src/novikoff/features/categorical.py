@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from novikoff.data.lines import UNNAMED
 from novikoff.data.tables import NAMED_VALUES, as_numpy, is_number, type_named
-from novikoff.data.vw import UNNAMED
 from novikoff.features.columns import NOTHING, Cells, ColumnEntries, ColumnKind, Gathered, missing_name, noted
 
 if TYPE_CHECKING:

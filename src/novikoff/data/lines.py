@@ -1,10 +1,22 @@
-"""Tables in JSON lines: one object a line, whose keys are the columns. A key that a line does not have is missing."""
+"""Tables in text with a record in every line: JSON lines, and Vowpal Wabbit's text.
+
+JSON lines have one object a line, whose keys are the columns. A key that a line does not have is missing.
+
+Vowpal Wabbit's lines are `label |namespace feature:value feature |other feature`. A namespace is a column that maps the
+names of features to their values; the one without a name is called `|`, and the label's column `label`. A feature
+without a value has 1, one with a word (`colour:red`) is the feature `colour=red`, and a scale (`|size:0.5`) multiplies
+the values of its namespace. Tags are names of examples, and skipped. An importance other than 1 is rejected: for a
+perceptron, repeating an example is not the same as scaling it.
+"""
 
 import json
+import math
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from novikoff.data.batches import Records
 from novikoff.data.delimited import LONGEST_RECORD, Piece
@@ -28,8 +40,13 @@ _BLANK_LINE = re.compile(rb"\n[ \t\r]*+\n")
 _NULL_LINE = re.compile(rb"\n[ \t\r]*+null")
 _KEY = re.compile(rb'"((?:[^"\\]++|\\.)*+)"\s*+:', re.DOTALL)
 
+# The column of labels, and the namespace without a name, in Vowpal Wabbit's text.
+LABEL, UNNAMED = "label", "|"
+NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
+NOT_FINITE = re.compile(r"[-+]?(nan|inf|infinity)", re.IGNORECASE)
 
-def pieces(file: OpenedFile) -> Iterator[Piece]:
+
+def _pieces(file: OpenedFile) -> Iterator[Piece]:
     """Yield all lines, some at a time."""
     line, rest = 1, b""
     while more := read_block(file.stream, file.block_bytes):
@@ -43,7 +60,7 @@ def pieces(file: OpenedFile) -> Iterator[Piece]:
         else:
             rest = text
         if len(rest) > LONGEST_RECORD:
-            what = f"line {line} has more than {LONGEST_RECORD:,} bytes; is it JSON lines?"
+            what = f"line {line} has more than {LONGEST_RECORD:,} bytes; is it a text of lines?"
             raise ValueError(f"{file.source.name}: {what}")
     if rest.strip():
         yield Piece(rest + b"\n", line, rest.count(b"\n") + 1)
@@ -54,14 +71,36 @@ def look(
 ) -> Iterator[Records]:
     """Yield all columns, or some, in the types inferred from each piece; `types` is updated to hold all values.
 
-    `words` is not needed: JSON distinguishes strings from numbers.
+    `words` is not needed: these formats distinguish words from numbers.
     """
     row, source = 1, file.source
-    for piece, table in ahead(lambda piece: (piece, _parse(piece, source, None)), pieces(file), file.n_jobs):
+    for piece, table in _parsed(file, None):
         names = [name for name in table.schema.names if only is None or name in only]
         types |= {name: _joined(types, table.schema.field(name), piece, source) for name in names}
         yield from piece.records(table.select(names), source.name, row)
         row += table.num_rows
+
+
+def read_records(file: OpenedFile, types: Types) -> Iterator[Records]:
+    """Yield the columns in `types`; at the end, raise an error for a key that no line has."""
+    row, filled, source = 1, set[str](), file.source
+    keys: list[str] = []
+    for piece, table in _parsed(file, types):
+        if source.format == "jsonl":
+            keys = keys or _keys(piece)
+            filled.update(name for name in types if table.column(name).null_count < table.num_rows)
+        yield from piece.records(table.select(list(types)), source.name, row)
+        row += table.num_rows
+    in_parts = source.part is not None  # other parts of the file may have the key
+    for name in types if source.format == "jsonl" and not in_parts else ():
+        if name not in filled and name not in keys and row > 1 and str(types[name]) != "null":
+            raise ValueError(f"{source.name} has no key {name!r} in any line; {nearest(name, keys)}")
+
+
+def _parsed(file: OpenedFile, types: Types | None) -> Iterator[tuple[Piece, "pa.Table"]]:
+    """Yield all pieces, parsed in these types, or in those inferred from each."""
+    parse_piece: Callable[..., pa.Table] = _parse_json if file.source.format == "jsonl" else _parse_vw
+    return ahead(lambda piece: (piece, parse_piece(piece, file.source, types)), _pieces(file), file.n_jobs)
 
 
 def _joined(types: Types, field: "pa.Field", piece: Piece, source: FileSource) -> "pa.DataType":
@@ -70,24 +109,13 @@ def _joined(types: Types, field: "pa.Field", piece: Piece, source: FileSource) -
 
     known = types.get(field.name, pa.null())
     kind = joined_type(known, plain_type(field.type), as_text=_are_words(known, field.type))
-    if kind is None or pa.types.is_nested(field.type):
+    if kind is None or (pa.types.is_nested(field.type) and not pa.types.is_map(field.type)):
         what = f"{field.name!r} is {known} in one line and {field.type} in another"
         raise _explained(piece, source, {field.name: known}, what)
     return kind
 
 
-def read_records(file: OpenedFile, types: Types) -> Iterator[Records]:
-    """Yield the columns in `types`; at the end, raise an error for one that no line has."""
-    row, filled, source = 1, set[str](), file.source
-    keys: list[str] = []
-    for piece, table in ahead(lambda piece: (piece, _parse(piece, source, types)), pieces(file), file.n_jobs):
-        keys = keys or _keys(piece)
-        filled.update(name for name in types if table.column(name).null_count < table.num_rows)
-        yield from piece.records(table.select(list(types)), source.name, row)
-        row += table.num_rows
-    for name in types if source.part is None else ():  # other parts of the file may have the key
-        if name not in filled and name not in keys and row > 1 and str(types[name]) != "null":
-            raise ValueError(f"{source.name} has no key {name!r} in any line; {nearest(name, keys)}")
+# -- JSON lines -------------------------------------------------------------------------------------------------------
 
 
 def _check_text(piece: Piece, source: FileSource) -> None:
@@ -122,7 +150,7 @@ def _check_cells(piece: Piece, source: FileSource, n_keys: int) -> None:
         )
 
 
-def _parse(piece: Piece, source: FileSource, types: Types | None) -> "pa.Table":
+def _parse_json(piece: Piece, source: FileSource, types: Types | None) -> "pa.Table":
     """Parse a piece in these types, or in those inferred from it."""
     import pyarrow as pa
 
@@ -132,7 +160,7 @@ def _parse(piece: Piece, source: FileSource, types: Types | None) -> "pa.Table":
         if types is None:
             table = _with_days(_as_shown(piece, source))
         else:
-            table = _parsed(piece.text, pa.schema(list(types.items())))
+            table = _read_json(piece.text, pa.schema(list(types.items())))
     except (pa.ArrowInvalid, UnicodeDecodeError) as error:
         raise _explained(piece, source, types, str(error)) from None
     is_plain = table.num_rows == piece.n_lines and not _BLANK_LINE.search(b"\n" + piece.text)
@@ -163,13 +191,13 @@ def _as_shown(piece: Piece, source: FileSource) -> "pa.Table":
     end = piece.text.rfind(b"\n", 0, HEAD_BYTES) + 1
     if 0 < end < len(piece.text):
         with suppress(pa.ArrowInvalid, UnicodeDecodeError):
-            return _parsed(piece.text, _parsed(piece.text[:end]).schema, others="error")
+            return _read_json(piece.text, _read_json(piece.text[:end]).schema, others="error")
     if piece.n_lines * piece.text.count(b":") > FEW_CELLS:
         _check_cells(piece, source, len(set(_KEY.findall(piece.text))))
-    return _parsed(piece.text)
+    return _read_json(piece.text)
 
 
-def _parsed(text: bytes, schema: "pa.Schema | None" = None, others: str = "ignore") -> "pa.Table":
+def _read_json(text: bytes, schema: "pa.Schema | None" = None, others: str = "ignore") -> "pa.Table":
     from pyarrow import json as arrow_json
 
     table = arrow_json.read_json(
@@ -242,3 +270,95 @@ def _nested(place: str, name: str) -> ValueError:
         f"{place}: {name!r} holds an object or an array, but a column needs one value a line; "
         f"write the parts as keys of their own, such as {name + '_1'!r}"
     )
+
+
+# -- Vowpal Wabbit's text ----------------------------------------------------------------------------------------------
+
+
+def _parse_vw(piece: Piece, source: FileSource, types: Types | None) -> "pa.Table":
+    """Return the label, and the features of each namespace, of all lines of a piece; those in `types`, if given."""
+    import pyarrow as pa
+
+    columns = _vw_columns(piece, source)
+    n_rows = len(columns[LABEL])
+    for name, kind in (types or {}).items():
+        if name not in columns and not pa.types.is_map(kind):
+            raise ValueError(f"{source.name} has no column {name!r}; in Vowpal Wabbit's text {nearest(name, columns)}")
+        columns[name] = columns[name].cast(kind) if name in columns else pa.array([[]] * n_rows, kind)
+    return pa.table(columns)
+
+
+def _vw_columns(piece: Piece, source: FileSource) -> dict[str, "pa.Array"]:
+    import pyarrow as pa
+
+    lines = piece.decoded(source.name).replace("\r\n", "\n").rstrip("\n").split("\n")
+    labels: list[float | None] = []
+    found: dict[str, tuple[list[int], list[str], list[float]]] = {}
+    for row, line in enumerate(lines):
+        try:
+            head, bar, rest = line.partition("|")
+            if not bar:
+                raise ValueError("there is no |; write each example in a line, as label |namespace feature:value")
+            labels.append(_label(head))
+            for segment in rest.split("|"):
+                first, *tokens = segment.replace("\t", " ").split(" ")
+                space, scale = _space(first)
+                rows, names, values = found.setdefault(space, ([], [], []))
+                for token in filter(None, tokens):
+                    name, value = _feature(token, scale) if ":" in token else (token, scale)
+                    rows.append(row)
+                    names.append(name)
+                    values.append(value)
+        except ValueError as error:
+            raise ValueError(f"{source.name}, line {piece.line + row}: {error}") from None
+    known = [label for label in labels if label is not None]
+    if all(label.is_integer() and abs(label) < 2**53 for label in known):
+        whole = [None if label is None else int(label) for label in labels]
+        columns = {LABEL: pa.array(whole, pa.int64() if known else pa.null())}
+    else:
+        columns = {LABEL: pa.array(labels, pa.float64())}
+    for space, (rows, names, values) in found.items():
+        ends = pa.array(np.searchsorted(rows, np.arange(len(lines) + 1)).astype(np.int32))
+        columns[space] = pa.MapArray.from_arrays(ends, pa.array(names, pa.string()), pa.array(values, pa.float64()))
+    return columns
+
+
+def _label(head: str) -> float | None:
+    """Parse the text before the first bar: a label, unless the example has none, and perhaps a tag.
+
+    A tag is the last word if it begins with an apostrophe, or directly precedes the bar.
+
+    >>> _label("1 1.0 'news"), _label("-1 news"), _label("")
+    (1.0, -1.0, None)
+    """
+    words = head.split()
+    if words and (words[-1].startswith("'") or not head[-1].isspace()):
+        words.pop()
+    numbers = [float(word) if NUMBER.fullmatch(word) else math.nan for word in words]
+    if not all(map(math.isfinite, numbers)) or numbers[1:] not in ([], [1.0], [1.0, 0.0]):
+        raise ValueError(
+            f"{' '.join(words)!r:.60} is not a label; write a number before the first |, without an importance (repeat "
+            "the line) or an initial prediction, and a tag with an apostrophe or right before the bar"
+        )
+    return numbers[0] if numbers else None
+
+
+def _space(token: str) -> tuple[str, float]:
+    """Parse the name of a namespace and its scale."""
+    name, colon, scale = token.partition(":")
+    if name == LABEL or (colon and not (name and NUMBER.fullmatch(scale) and math.isfinite(float(scale)))):
+        raise ValueError(f"{token!r:.60} is not a namespace; write |name, other than {LABEL}, or |name:number")
+    return name or UNNAMED, float(scale) if colon else 1.0
+
+
+def _feature(token: str, scale: float) -> tuple[str, float]:
+    """Parse the name of a feature with a value, and this value."""
+    name, _, written = token.partition(":")
+    is_number = NUMBER.fullmatch(written)
+    value = float(written) * scale if is_number else scale
+    if not name or not written or ":" in written or NOT_FINITE.fullmatch(written) or not math.isfinite(value):
+        raise ValueError(
+            f"{token!r:.60} is not a feature; write name, name:word, or name:value with a number in the range of "
+            "float64, or omit it"
+        )
+    return (name, value) if is_number else (f"{name}={written}", scale)
