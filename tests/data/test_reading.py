@@ -126,7 +126,7 @@ def test_a_table_of_another_kind_may_go_on_where_the_first_ends(tmp_path):
     ("second", "message"),
     [
         ("a,c\n1,2\n", "two.csv has no column 'b', but .*one.csv has"),
-        ("a,b,c\n1,2,3\n", "two.csv has a column 'c', but .*one.csv does not"),
+        ("a,b,c\n1,2,3\n", "one.csv has no column 'c', but .*two.csv has"),
     ],
 )
 def test_files_of_one_data_set_have_the_same_columns(tmp_path, second, message):

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from novikoff.data.batches import Records
-from novikoff.data.streams import FileSource, OpenedFile, TableForm, for_threads, read_block, reading
+from novikoff.data.streams import FileSource, OpenedFile, TableForm, for_threads, reading
 from novikoff.data.tables import (
     Types,
     check_columns,
@@ -97,13 +97,13 @@ class Layout:
 def pieces(stream: Any, source: FileSource, block_bytes: int) -> tuple[Layout, Iterator[Piece]]:
     """Return the layout of a file, and the pieces that follow its first line."""
     head = b""
-    while b"\n" not in head and (more := read_block(stream, block_bytes)):
+    while b"\n" not in head and (more := stream.read(block_bytes)):
         head += more
         if len(head) > LONGEST_RECORD:
             raise ValueError(f"{source.name} has no line end in its first {len(head):,} bytes; is it a text file?")
     layout, end = _layout(head, source)
     if layout.delimiter == ";" and source.form.decimal is None:
-        while len(head) < LOOKED_AT and (more := read_block(stream, block_bytes)):
+        while len(head) < LOOKED_AT and (more := stream.read(block_bytes)):
             head += more
         layout = replace(layout, decimal="," if _has_decimal_commas(head[:LOOKED_AT]) else ".")
     line = 1 + head.count(b"\n", 0, end)
@@ -132,7 +132,7 @@ def _pieces(stream: Any, layout: Layout, text: bytes, line: int, block_bytes: in
         text = text[end:]
         if len(text) > LONGEST_RECORD:
             raise _unclosed(layout, line)
-        more = read_block(stream, block_bytes)
+        more = stream.read(block_bytes)
         if not more:
             break
         text += more

@@ -16,7 +16,6 @@ from novikoff.data.streams import (
     is_elsewhere,
     matching,
     opened,
-    read_block,
     reading,
 )
 
@@ -72,7 +71,7 @@ def format_of(file: str, stream: PeekableStream | None) -> str:
         return by_name
     if stream is None:
         with reading(FileSource(file, file), {}) as opened:
-            head = read_block(opened, LOOKED_AT)
+            head = opened.read(LOOKED_AT)
     else:
         head = b"" if compression(stream.look(4)) else stream.look(LOOKED_AT)
     found = _sniffed(head)
@@ -99,21 +98,20 @@ def _sniffed(head: bytes) -> str | None:
     return "csv" if b"," in line or b";" in line else None
 
 
-# The first bytes of files, what kind of file that is, and what to do with it.
-BEGINNINGS = (
+# The first bytes of files (of archives, bytes that are in them, and endings), what they are, and what to do with them.
+BEGINNINGS: tuple[tuple[bytes | tuple[bytes, ...], str, str], ...] = (
     (b"\x93NUMPY", "a NumPy array", "save it as CSV, with numpy.savetxt, or read it in Python"),
     (b"\xd0\xcf\x11\xe0", "an Excel file", "save the sheet as CSV"),
-    (b"\x80\x04", "a pickle, which could run code", "write the table as CSV or Parquet"),
-    (b"\x80\x05", "a pickle, which could run code", "write the table as CSV or Parquet"),
+    ((b"\x80\x04", b"\x80\x05"), "a pickle, which could run code", "write the table as CSV or Parquet"),
     (b"SQLite format 3", "an SQLite database", "export the table as CSV"),
     (b"\x89HDF", "an HDF5 file", "write the table as CSV or Parquet"),
     (b"%PDF", "a PDF", "copy its table into CSV"),
 )
-ZIPPED = {
-    b".npy": ("a NumPy archive", "save its arrays as CSV, with numpy.savetxt, or read it in Python"),
-    b"[Content_Types].xml": ("an Excel file", "save the sheet as CSV"),
-    b"xl/": ("an Excel file", "save the sheet as CSV"),
-}
+ZIPPED = (
+    (b".npy", (".npz",), "a NumPy archive", "save its arrays as CSV, with numpy.savetxt, or read it in Python"),
+    (b"[Content_Types].xml", (".xlsx", ".xlsm"), "an Excel file", "save the sheet as CSV"),
+    (b"xl/", (), "an Excel file", "save the sheet as CSV"),
+)
 LOOKED_AT = 4096
 
 
@@ -148,8 +146,8 @@ def _known(path: str, head: bytes) -> str | None:
             return f"{what}; {how}"
     if not head.startswith(b"PK\x03\x04"):
         return None
-    for part, (what, how) in ZIPPED.items():
-        if part in head or path.lower().endswith((".npz",) if part == b".npy" else (".xlsx", ".xlsm")):
+    for part, endings, what, how in ZIPPED:
+        if part in head or path.lower().endswith(endings):
             return f"{what}; {how}"
     return "a ZIP archive; unpack it first"
 

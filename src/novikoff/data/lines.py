@@ -20,7 +20,7 @@ import numpy as np
 
 from novikoff.data.batches import Records
 from novikoff.data.delimited import LONGEST_RECORD, Piece
-from novikoff.data.streams import FileSource, OpenedFile, for_threads, read_block
+from novikoff.data.streams import FileSource, OpenedFile, for_threads
 from novikoff.data.strict_json import DEEPEST, JSONError, check_depth, parse
 from novikoff.data.tables import Types, is_number, joined_type, nearest, plain_type, read_days
 from novikoff.engine.ahead import ahead
@@ -49,7 +49,7 @@ NOT_FINITE = re.compile(r"[-+]?(nan|inf|infinity)", re.IGNORECASE)
 def _pieces(file: OpenedFile) -> Iterator[Piece]:
     """Yield all lines, some at a time."""
     line, rest = 1, b""
-    while more := read_block(file.stream, file.block_bytes):
+    while more := file.stream.read(file.block_bytes):
         text = rest + more
         end = text.rfind(b"\n") + 1
         if text[:end].strip():

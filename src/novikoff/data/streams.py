@@ -1,6 +1,6 @@
 """The bytes of a data set: from files or standard input, decompressed, and the same in every pass.
 
-A path with `://` is remote, and opened by pyarrow or fsspec (s3://, gs://, hdfs://, ...); any other is local.
+A path with `://` is remote, and opened by pyarrow (s3://, gs://, hdfs://, ...); any other is local.
 """
 
 import fnmatch
@@ -76,16 +76,7 @@ def _filesystem(path: str) -> tuple[Any, str]:
         found: tuple[Any, str] = fs.FileSystem.from_uri(path)
         return found
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-        scheme, _, inner = path.partition("://")
-        try:
-            import fsspec
-        except ImportError:
-            how = f"pyarrow cannot open it ({error}), and fsspec, which might, is not installed: pip install fsspec"
-            raise ValueError(f"{path} cannot be read: {how}") from None
-        try:
-            return fs.PyFileSystem(fs.FSSpecHandler(fsspec.filesystem(scheme))), inner
-        except (ImportError, ValueError) as why:
-            raise ValueError(f"{path} cannot be read: {why}") from None
+        raise ValueError(f"{path} cannot be read: pyarrow cannot open it ({error}); copy it to a local file") from None
 
 
 class LinesOfFile(io.RawIOBase):
@@ -100,14 +91,9 @@ class LinesOfFile(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
-    def read(self, size: int = -1) -> bytes:
-        left = self._end - self._at
-        part = cast(bytes, self._file.read(left if size < 0 else min(size, left))) if left > 0 else b""
-        self._at += len(part)
-        return part
-
     def readinto(self, buffer: Any) -> int:
-        part = self.read(len(buffer))
+        part = self._file.read(max(min(len(buffer), self._end - self._at), 0))
+        self._at += len(part)
         buffer[: len(part)] = part
         return len(part)
 
@@ -195,18 +181,9 @@ class PeekableStream(io.RawIOBase):
             self._head += more
         return self._head[:size]
 
-    def read(self, size: int = -1) -> bytes:
-        if size < 0:
-            return self.readall()
-        part = self._head[:size] or self._next(size)
-        self._head = self._head[len(part) :]
-        return part
-
     def readinto(self, buffer: Any) -> int:
-        into = getattr(self._stream, "readinto1", getattr(self._stream, "readinto", None))
-        if not self._head and into is not None:
-            return cast(int, into(buffer))
-        part = self.read(len(buffer))
+        part = self._head[: len(buffer)] or self._next(len(buffer))
+        self._head = self._head[len(part) :]
         buffer[: len(part)] = part
         return len(part)
 
@@ -248,11 +225,11 @@ def reading(source: FileSource, stamps: dict[str, Stamp]) -> Iterator[Any]:
     """
     with opened(source.path) as file:
         _check_stamp(source, stamps, stamp_of(source.path, file))
-        in_lines = source.part is not None and source.format != "parquet"
         try:
             head = file.read(4)
             file.seek(0)
-            yield decompressed(LinesOfFile(file, *source.part) if source.part is not None and in_lines else file, head)
+            in_lines = source.part is not None and source.format != "parquet"
+            yield decompressed(LinesOfFile(file, *source.part) if in_lines else file, head)  # type: ignore[misc]
         except GeneratorExit:
             raise
         except Exception as error:
@@ -273,11 +250,6 @@ def for_threads(text: bytes) -> Any:
     own = pa.allocate_buffer(len(text))
     memoryview(own).cast("B")[:] = text
     return pa.BufferReader(own)
-
-
-def read_block(stream: Any, size: int) -> bytes:
-    """Read up to `size` bytes: fewer if no more have arrived, none at the end."""
-    return cast(bytes, stream.read(size))
 
 
 def spooled(stream: PeekableStream) -> str:

@@ -73,17 +73,6 @@ def joined_type(one: "pa.DataType", other: "pa.DataType", *, as_text: bool) -> "
     return pa.string() if as_text else None
 
 
-def check_same_names(found: Iterable[str], file: str, known: Iterable[str], first: str) -> None:
-    """Check that a file has the columns of the first one, in any order."""
-    names, before = list(found), list(known)
-    for name in before:
-        if name not in names:
-            raise ValueError(f"{file} has no column {name!r}, but {first} has; {nearest(name, names)}")
-    for name in names:
-        if name not in before:
-            raise ValueError(f"{file} has a column {name!r}, but {first} does not; {nearest(name, before)}")
-
-
 def read_days(text: Any) -> Any:
     """Parse dates and times, in any precision and with or without a zone, to Arrow's type.
 
@@ -217,13 +206,20 @@ def check_label(label: str, names: Iterable[str], file: str) -> None:
     raise ValueError(f"{file} has no column {label!r} for the label; {nearest(label, names)}{hint}")
 
 
-def check_columns(wanted: Iterable[str], names: Iterable[str], file: str) -> None:
-    """Raise an error, with the nearest name, if a table lacks a column."""
+def check_columns(wanted: Iterable[str], names: Iterable[str], file: str, other: str = "") -> None:
+    """Raise an error, with the nearest name, if a table lacks a column, which an `other` table has."""
     names = list(names)
     there = set(names)
     for name in wanted:
         if name not in there:
-            raise ValueError(f"{file} has no column {name!r}; {nearest(name, names)}")
+            but = f", but {other} has" if other else ""
+            raise ValueError(f"{file} has no column {name!r}{but}; {nearest(name, names)}")
+
+
+def check_same_names(found: Iterable[str], file: str, known: Iterable[str], first: str) -> None:
+    """Check that a file has the columns of the first one, in any order."""
+    check_columns(known, found, file, first)
+    check_columns(found, known, first, file)
 
 
 def nearest(name: str, names: Iterable[str]) -> str:
