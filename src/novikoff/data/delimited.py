@@ -9,10 +9,10 @@ columns that are not words. Only true and false, in upper or lower case, are boo
 
 import csv
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -106,8 +106,16 @@ def pieces(stream: Any, source: FileSource, block_bytes: int) -> tuple[Layout, I
         while len(head) < LOOKED_AT and (more := stream.read(block_bytes)):
             head += more
         layout = replace(layout, decimal="," if _has_decimal_commas(head[:LOOKED_AT]) else ".")
+
+    def unclosed(line: int) -> ValueError:
+        what = (
+            f"the record that begins in line {line} has no end; a quote is opened and not closed, close it or double it"
+        )
+        return ValueError(f"{source.name}: {what}")
+
     line = 1 + head.count(b"\n", 0, end)
-    return layout, _pieces(stream, layout, head[end:], line, block_bytes)
+    end_of = partial(end_of_records, delimiter=layout.delimiter)
+    return layout, pieces_of(stream, block_bytes, end_of, unclosed, head[end:], line)
 
 
 def layout_of(source: FileSource) -> Layout:
@@ -122,32 +130,34 @@ def _has_decimal_commas(text: bytes) -> bool:
     return bool(re.search(value % rb",", text)) and not re.search(value % rb"\.", text)
 
 
-def _pieces(stream: Any, layout: Layout, text: bytes, line: int, block_bytes: int) -> Iterator[Piece]:
+def pieces_of(
+    stream: Any,
+    block_bytes: int,
+    end_of: Callable[[bytes], int],
+    unclosed: Callable[[int], ValueError],
+    text: bytes = b"",
+    line: int = 1,
+) -> Iterator[Piece]:
+    """Yield the records of a stream, some at a time, after those in `text`, which begins with a `line`.
+
+    `end_of` returns where the last record of a text ends, and `unclosed` an error for one that begins with a line.
+    """
     while True:
-        end = end_of_records(text, layout.delimiter)
-        if end:
-            n_lines = int(np.count_nonzero(np.frombuffer(text, np.uint8, end) == _NEWLINE))
+        if end := end_of(text):
+            n_lines = text.count(b"\n", 0, end)
             yield Piece(text[:end], line, n_lines)
             line += n_lines
         text = text[end:]
         if len(text) > LONGEST_RECORD:
-            raise _unclosed(layout, line)
+            raise unclosed(line)
         more = stream.read(block_bytes)
         if not more:
             break
         text += more
-    if text:
-        text += b"\n"
-        if end_of_records(text, layout.delimiter) < len(text):
-            raise _unclosed(layout, line)
-        yield Piece(text, line, text.count(b"\n"))
-
-
-def _unclosed(layout: Layout, line: int) -> ValueError:
-    return ValueError(
-        f"{layout.file}: the record that begins in line {line} has no end; a quote is opened and not closed, "
-        "close it or double it"
-    )
+    if text and end_of(text + b"\n") == len(text) + 1:
+        yield Piece(text + b"\n", line, text.count(b"\n") + 1)
+    elif text.strip():
+        raise unclosed(line)
 
 
 def end_of_records(text: bytes, delimiter: str) -> int:
@@ -226,33 +236,19 @@ def _delimiter(line: str, form: TableForm) -> str:
     return next((mark for mark in ",;\t" if mark in written), ",")
 
 
-def look(
-    file: OpenedFile, types: dict[str, "pa.DataType"], only: Collection[str] | None, words: Collection[str]
-) -> Iterator[Records]:
-    """Yield all columns in the types inferred from each piece; `types` is updated to types that hold all values.
+def look(file: OpenedFile, types: dict[str, "pa.DataType"], only: Collection[str] | None) -> Iterator[Records]:
+    """Yield all columns, or some, in the types inferred from each piece; `types` is updated to hold all values.
 
-    Columns that are known to be `words` are read as such. If only the types of some columns are requested, those that
-    have turned out to be words are not parsed any more.
+    If only the types of some columns are wanted, nothing more is read when all of these have turned out to be words.
     """
     import pyarrow as pa
 
     layout, texts = pieces(file.stream, file.source, file.block_bytes)
-    types |= {name: pa.null() for name in layout.names if only is None or name in only}
-
-    def known() -> set[str]:
-        """Return the columns known so far to be words."""
-        return {name for name, kind in types.items() if name in words or pa.types.is_string(kind)}
-
-    def shown(piece: Piece, known: set[str]) -> tuple[Piece, set[str], pa.Table | None]:
-        names = [name for name in types if only is None or name not in known]
-        return piece, known, _parse_as_shown(piece, layout, names, known) if names else None
-
+    names = [name for name in layout.names if only is None or name in only]
+    types |= dict.fromkeys(names, pa.null())
     row = 1
-    for piece, when_parsed, table in ahead(lambda task: shown(*task), ((text, known()) for text in texts), file.n_jobs):
-        if when_parsed != known():  # an earlier piece has shown a column to be words after this one was parsed
-            table = shown(piece, known())[2]
-        if table is None:
-            return
+    parsed = ahead(lambda piece: (piece, _parse_as_shown(piece, layout, names)), texts if names else (), file.n_jobs)
+    for piece, table in parsed:
         for field in table.schema:
             if pa.types.is_binary(field.type):
                 piece.decoded(layout.file)
@@ -260,13 +256,15 @@ def look(
             types[field.name] = joined_type(types[field.name], plain_type(field.type), as_text=True) or pa.string()
         yield from piece.records(table, layout.file, row)
         row += table.num_rows
+        if only is not None and all(map(pa.types.is_string, types.values())):
+            return
 
 
-def _parse_as_shown(piece: Piece, layout: Layout, names: list[str], known: set[str]) -> "pa.Table":
-    """Parse some columns of a piece in the types inferred from it; those `known` to be words as such."""
-    table = _parse(piece, layout, names, _strings(known))
+def _parse_as_shown(piece: Piece, layout: Layout, names: list[str]) -> "pa.Table":
+    """Parse some columns of a piece in the types inferred from it."""
+    table = _parse(piece, layout, names, None)
     if hexadecimal := _hexadecimal(piece, layout, table.schema):
-        table = _parse(piece, layout, names, _strings(known | hexadecimal))
+        table = _parse(piece, layout, names, _strings(hexadecimal))
     return table
 
 

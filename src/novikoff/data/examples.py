@@ -79,9 +79,9 @@ class Examples:
     classes, and otherwise the index of the class: `parts` has these inner labels with the rows of every block, or codes
     that `inner` maps to inner labels. `n_entries` counts the stored numbers; in sparse rows, zeros are not stored.
 
-    For a table, `label` is its column of labels, and `encoding` maps the others to numbers. `take_fingerprint` returns
-    the SHA-256 of a cache. `rounded` describes input numbers that were rounded, if any. `weights`, if any, are numbers
-    by which the rows are multiplied before they are learned. `encode_without` returns the same examples in an encoding
+    For a table, `label` is its column of labels, and `encoding` maps the others to numbers. `fingerprint` is the
+    SHA-256 of a cache. `rounded` describes input numbers that were rounded, if any. `weights`, if any, are numbers by
+    which the rows are multiplied before they are learned. `encode_without` returns the same examples in an encoding
     that was fitted without some rows.
 
     >>> examples = Examples.of([[1.0], [2.0], [3.0]], ["no", "yes", "no"])
@@ -99,7 +99,7 @@ class Examples:
     inner: NDArray[Any] | None = None
     label: str | None = None
     encoding: Any = None
-    take_fingerprint: Callable[[], str] | None = None
+    fingerprint: str | None = None
     rounded: str | None = None
     weights: NDArray[np.float64] | None = None
     encode_without: "Callable[[HeldOut], AbstractContextManager[Examples]] | None" = None
@@ -155,11 +155,6 @@ class Examples:
     @property
     def n_blocks(self) -> int:
         return len(self.parts)
-
-    @property
-    def fingerprint(self) -> str | None:
-        """A SHA-256 of the examples in order, if they are in a cache."""
-        return None if self.take_fingerprint is None else self.take_fingerprint()
 
     @property
     def is_encoded(self) -> bool:

@@ -120,9 +120,7 @@ def as_column(series: Any, name: str) -> Any:
 # -- reading ----------------------------------------------------------------------------------------------------------
 
 
-def look(
-    file: OpenedFile, types: dict[str, "pa.DataType"], only: Collection[str] | None, words: Collection[str]
-) -> Iterator[Records]:
+def look(file: OpenedFile, types: dict[str, "pa.DataType"], only: Collection[str] | None) -> Iterator[Records]:
     """Yield all columns, whose types the file states; if only some types are requested, nothing else is read."""
     with _opened(file.source) as (_, schema):
         types |= {field.name: plain_type(field.type) for field in schema if only is None or field.name in only}

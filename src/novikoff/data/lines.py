@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from novikoff.data.batches import Records
-from novikoff.data.delimited import LONGEST_RECORD, Piece
+from novikoff.data.delimited import LONGEST_RECORD, Piece, pieces_of
 from novikoff.data.streams import FileSource, OpenedFile, for_threads
 from novikoff.data.strict_json import DEEPEST, JSONError, check_depth, parse
 from novikoff.data.tables import Types, is_number, joined_type, nearest, plain_type, read_days
@@ -47,32 +47,21 @@ NOT_FINITE = re.compile(r"[-+]?(nan|inf|infinity)", re.IGNORECASE)
 
 
 def _pieces(file: OpenedFile) -> Iterator[Piece]:
-    """Yield all lines, some at a time."""
-    line, rest = 1, b""
-    while more := file.stream.read(file.block_bytes):
-        text = rest + more
+    """Yield all lines, some at a time, but none that are all blank."""
+
+    def end_of(text: bytes) -> int:
         end = text.rfind(b"\n") + 1
-        if text[:end].strip():
-            n_lines = text.count(b"\n", 0, end)
-            yield Piece(text[:end], line, n_lines)
-            line += n_lines
-            rest = text[end:]
-        else:
-            rest = text
-        if len(rest) > LONGEST_RECORD:
-            what = f"line {line} has more than {LONGEST_RECORD:,} bytes; is it a text of lines?"
-            raise ValueError(f"{file.source.name}: {what}")
-    if rest.strip():
-        yield Piece(rest + b"\n", line, rest.count(b"\n") + 1)
+        return end if text[:end].strip() else 0
+
+    def unclosed(line: int) -> ValueError:
+        what = f"line {line} has more than {LONGEST_RECORD:,} bytes; is it a text of lines?"
+        return ValueError(f"{file.source.name}: {what}")
+
+    return pieces_of(file.stream, file.block_bytes, end_of, unclosed)
 
 
-def look(
-    file: OpenedFile, types: dict[str, "pa.DataType"], only: Collection[str] | None, words: Collection[str]
-) -> Iterator[Records]:
-    """Yield all columns, or some, in the types inferred from each piece; `types` is updated to hold all values.
-
-    `words` is not needed: these formats distinguish words from numbers.
-    """
+def look(file: OpenedFile, types: dict[str, "pa.DataType"], only: Collection[str] | None) -> Iterator[Records]:
+    """Yield all columns, or some, in the types inferred from each piece; `types` is updated to hold all values."""
     row, source = 1, file.source
     for piece, table in _parsed(file, None):
         names = [name for name in table.schema.names if only is None or name in only]

@@ -10,7 +10,7 @@ import math
 import os
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -79,17 +79,29 @@ class MPSError(ValueError):
     """A file is not a linear program in MPS."""
 
 
-@dataclass
 class MPS:
-    """The content of an MPS file. A row has a kind, L, G, E or N; the first of kind N is the objective."""
+    """The content of an MPS file, read line by line; `fields` splits a line.
 
-    sense: float = 1.0
-    kinds: dict[str, str] = field(default_factory=dict)
-    columns: dict[str, dict[str, float]] = field(default_factory=dict)
-    limits: dict[str, float] = field(default_factory=dict)
-    ranges: dict[str, float] = field(default_factory=dict)
-    lower: dict[str, float] = field(default_factory=dict)
-    upper: dict[str, float] = field(default_factory=dict)
+    A row has a kind, L, G, E or N; the first of kind N is the objective.
+    """
+
+    def __init__(self, path: str, fields: Callable[[str], list[str]]) -> None:
+        self.path, self.fields, self.number, self.sense = path, fields, 0, 1.0
+        self.kinds: dict[str, str] = {}
+        self.columns: dict[str, dict[str, float]] = {}
+        self.limits: dict[str, float] = {}
+        self.ranges: dict[str, float] = {}
+        self.bounds: dict[str, dict[str, float]] = {"lower": {}, "upper": {}}
+        self.sets: dict[str, str] = {}
+        self.upper_at: dict[str, int] = {}
+        self.sections: dict[str, Callable[[list[str]], None]] = {
+            "OBJSENSE": self._sense,
+            "ROWS": self._row,
+            "COLUMNS": self._column,
+            "RHS": self._limit,
+            "RANGES": self._range,
+            "BOUNDS": self._bound,
+        }
 
     @property
     def objective(self) -> str | None:
@@ -114,6 +126,7 @@ class MPS:
         ]
         data, rows, numbers = np.array(entries).reshape(-1, 3).T
         A = csr_array((data, (rows.astype(int), numbers.astype(int))), shape=(len(names), len(columns)))
+        lower, upper = self.bounds["lower"], self.bounds["upper"]
         low, high = np.array([self.row_limits(name) for name in names]).reshape(-1, 2).T
         equal = low == high
         above, below = ~equal & np.isfinite(low), ~equal & np.isfinite(high)
@@ -123,7 +136,7 @@ class MPS:
             "b_ub": np.concatenate([high[below], -low[above]]),
             "A_eq": A[equal],
             "b_eq": low[equal],
-            "bounds": np.array([(self.lower.get(x, 0.0), self.upper.get(x, math.inf)) for x in self.columns]),
+            "bounds": np.array([(lower.get(x, 0.0), upper.get(x, math.inf)) for x in self.columns]),
         }
 
     def row_limits(self, row: str) -> tuple[float, float]:
@@ -138,58 +151,13 @@ class MPS:
             low, high = min(limit, other), max(limit, other)
         return low, high
 
-
-def read_mps(path: str) -> tuple[MPS, dict[str, Any]]:
-    """Return the content of a file, and its program; raise MPSError with file and line."""
-    opened = gzip.open if path.endswith(".gz") else open
-    try:
-        with opened(path, "rt", encoding="utf-8", errors="backslashreplace") as file:
-            lines = file.read().rstrip("\n").split("\n")
-    except (gzip.BadGzipFile, EOFError) as error:
-        raise MPSError(f"{path} cannot be read: {error}") from None
-    try:
-        model = _MPSReader(path, str.split).read(lines)
-    except MPSError as error:
-        try:  # only the fixed form has names with blanks
-            model = _MPSReader(path, _fixed_fields).read(lines)
-        except MPSError:
-            raise error from None
-    try:
-        return model, model.arguments()
-    except MPSError as error:
-        raise MPSError(f"{path} is not a linear program that can be solved: {error}") from None
-
-
-def _fixed_fields(line: str) -> list[str]:
-    """Return the fields of a line in the fixed form; none if there is text between them, which would be lost."""
-    inside = {place for start, end in FIXED_COLUMNS for place in range(start, end)}
-    if any(not letter.isspace() for place, letter in enumerate(line) if place not in inside):
-        return []
-    parts = [line[start:end].strip() for start, end in FIXED_COLUMNS]
-    return [part for part in parts if part]
-
-
-class _MPSReader:
-    """Reads line by line; `fields` splits a line."""
-
-    def __init__(self, path: str, fields: Callable[[str], list[str]]) -> None:
-        self.path, self.fields, self.number, self.model = path, fields, 0, MPS()
-        self.sets: dict[str, str] = {}
-        self.upper_at: dict[str, int] = {}
-        self.sections: dict[str, Callable[[list[str]], None]] = {
-            "OBJSENSE": self._sense,
-            "ROWS": self._row,
-            "COLUMNS": self._column,
-            "RHS": self._limit,
-            "RANGES": self._range,
-            "BOUNDS": self._bound,
-        }
+    # -- reading ------------------------------------------------------------------------------------------------------
 
     def need(self, holds: bool, why: str) -> None:
         if not holds:
             raise MPSError(f"{self.path}, line {self.number}: {why}")
 
-    def read(self, lines: list[str]) -> MPS:
+    def read(self, lines: list[str]) -> "MPS":
         section, seen = "", set()
         for self.number, line in enumerate(lines, start=1):
             line = line.expandtabs()
@@ -213,56 +181,54 @@ class _MPSReader:
                 if rest:
                     self._sense(rest)
         self.need(section == "ENDATA", "the file ends without ENDATA; it may have been cut off")
-        self.need(self.model.objective is not None, "no row has the kind N, so that there is no objective")
+        self.need(self.objective is not None, "no row has the kind N, so that there is no objective")
         for column, number in self.upper_at.items():
             self.number = number
             self.need(
-                self.model.upper[column] >= 0 or column in self.model.lower,
+                self.bounds["upper"][column] >= 0 or column in self.bounds["lower"],
                 f"the column {column!r:.40} has an upper bound below 0 and no lower bound; readers disagree whether "
                 "that is then 0 or none: add a bound LO or MI",
             )
-        return self.model
+        return self
 
     # -- sections -----------------------------------------------------------------------------------------------------
 
     def _sense(self, fields: list[str]) -> None:
         sense = " ".join(fields)
         self.need(sense.upper() in SENSES, f"the sense {sense!r:.40} is neither MIN nor MAX")
-        self.model.sense = SENSES[sense.upper()]
+        self.sense = SENSES[sense.upper()]
 
     def _row(self, fields: list[str]) -> None:
         is_row = len(fields) == 2 and fields[0] in ("N", "L", "G", "E")
         self.need(is_row, "a row needs its kind, N, L, G or E, and a name")
         kind, name = fields
-        self.need(name not in self.model.kinds, f"the row {name!r:.40} occurs twice")
-        self.model.kinds[name] = kind
+        self.need(name not in self.kinds, f"the row {name!r:.40} occurs twice")
+        self.kinds[name] = kind
 
     def _column(self, fields: list[str]) -> None:
         is_marker = len(fields) >= 3 and fields[1].strip("'") == "MARKER"
         self.need(not is_marker, "this marks integer variables; a linear program has none: drop the markers")
         self.need(len(fields) in (3, 5), "a column needs its name, and one or two rows with their numbers")
-        name, columns = fields[0], self.model.columns
+        name, columns = fields[0], self.columns
         is_last = name not in columns or name == next(reversed(columns))
         self.need(is_last, f"the column {name!r:.40} was started before, and then came others")
         self._numbers(fields[1:], columns.setdefault(name, {}), f"the column {name!r:.40} has twice")
 
     def _limit(self, fields: list[str]) -> None:
-        self._numbers(
-            self._of_one_set(fields, "right-hand sides"), self.model.limits, "there are two right-hand sides of"
-        )
+        self._numbers(self._of_one_set(fields, "right-hand sides"), self.limits, "there are two right-hand sides of")
 
     def _range(self, fields: list[str]) -> None:
         fields = self._of_one_set(fields, "ranges")
-        self._numbers(fields, self.model.ranges, "there are two ranges of")
+        self._numbers(fields, self.ranges, "there are two ranges of")
         for row in fields[::2]:
-            kind = self.model.kinds[row]
+            kind = self.kinds[row]
             self.need(kind != "N", f"the row {row!r:.40} has a range, and is no constraint")
-            is_clear = kind != "E" or self.model.ranges[row] != 0
+            is_clear = kind != "E" or self.ranges[row] != 0
             self.need(is_clear, f"the range 0 of the equation {row!r:.40} has no direction; drop it")
 
     def _bound(self, fields: list[str]) -> None:
         kind, *rest = fields
-        columns, known = self.model.columns, UNLIMITED | LIMITED
+        columns, known = self.columns, UNLIMITED | LIMITED
         whole = f"a bound of kind {kind} makes a variable {WHOLE.get(kind)}; a linear program has none of these"
         self.need(kind not in WHOLE, whole)
         self.need(kind in known, f"the kind of bound {kind!r:.40} is unknown; linear programs have {', '.join(known)}")
@@ -273,7 +239,7 @@ class _MPSReader:
         is_bound = needed <= len(rest) <= 2 and rest[0] in columns
         number = ", and a number" * (needed == 2)
         self.need(is_bound, f"a bound of kind {kind} needs a column of this program{number}")
-        column, sides = rest[0], {"lower": self.model.lower, "upper": self.model.upper}
+        column, sides = rest[0], self.bounds
         for side in known[kind]:
             self.need(column not in sides[side], f"the column {column!r:.40} has two {side} bounds")
             endless = math.inf if side == "upper" else -math.inf
@@ -306,7 +272,7 @@ class _MPSReader:
         """Add rows with their numbers; raise an error for a duplicate."""
         self.need(len(fields) in (2, 4), "one or two rows are needed, each with its number")
         for row, text in zip(fields[::2], fields[1::2], strict=True):
-            self.need(row in self.model.kinds, f"there is no row {row!r:.40}")
+            self.need(row in self.kinds, f"there is no row {row!r:.40}")
             self.need(row not in into, f"{twice} the row {row!r:.40}")
             into[row] = self._number(text)
 
@@ -317,3 +283,33 @@ class _MPSReader:
         is_lost = math.isinf(value) or (value == 0 and re.search("[1-9]", plain.partition("e")[0]) is not None)
         self.need(not is_lost, f"{text:.40} is beyond the range of float64")
         return value
+
+
+def read_mps(path: str) -> tuple[MPS, dict[str, Any]]:
+    """Return the content of a file, and its program; raise MPSError with file and line."""
+    opened = gzip.open if path.endswith(".gz") else open
+    try:
+        with opened(path, "rt", encoding="utf-8", errors="backslashreplace") as file:
+            lines = file.read().rstrip("\n").split("\n")
+    except (gzip.BadGzipFile, EOFError) as error:
+        raise MPSError(f"{path} cannot be read: {error}") from None
+    try:
+        model = MPS(path, str.split).read(lines)
+    except MPSError as error:
+        try:  # only the fixed form has names with blanks
+            model = MPS(path, _fixed_fields).read(lines)
+        except MPSError:
+            raise error from None
+    try:
+        return model, model.arguments()
+    except MPSError as error:
+        raise MPSError(f"{path} is not a linear program that can be solved: {error}") from None
+
+
+def _fixed_fields(line: str) -> list[str]:
+    """Return the fields of a line in the fixed form; none if there is text between them, which would be lost."""
+    inside = {place for start, end in FIXED_COLUMNS for place in range(start, end)}
+    if any(not letter.isspace() for place, letter in enumerate(line) if place not in inside):
+        return []
+    parts = [line[start:end].strip() for start, end in FIXED_COLUMNS]
+    return [part for part in parts if part]

@@ -245,9 +245,8 @@ class Reader:
         as_text = all(source.format in ("csv", "tsv") for source in sources)
         for source in sources:
             found: dict[str, pa.DataType] = {}
-            words = {name for name, kind in types.items() if as_text and pa.types.is_string(kind)}
             with self._opened(source) as file:
-                shown = _parser(source).look(file, found, only, words)
+                shown = _parser(source).look(file, found, only)
                 for number, records in enumerate(shown if with_records or source.format not in STATED else ()):
                     if number == 0 and only is None:
                         self._check_names(found, types, source, sources[0])

@@ -241,7 +241,7 @@ def cached(
             labels.inner(),
             label or getattr(source, "label", None),
             encoding,
-            lambda: cache.fingerprint,
+            cache.fingerprint,
             next(iter(rounded), None),
             encode_without=encode_without,
         )
