@@ -101,11 +101,11 @@ def test_every_place_of_ray_is_taken_as_ray_takes_it(place):
     assert engine.address == place
 
 
-def test_shards_on_a_ray_that_is_started_here_prove_alike(folder, monkeypatch):
+def test_shards_on_a_ray_that_is_started_here_are_certified_alike(folder, monkeypatch):
     ray = needed_ray()
     monkeypatch.setenv("PYTHONPATH", str(SOURCE))
-    words = ("certify", "part-*.csv", "--label", "y", "--json", "--cluster")
-    answers = [call(*words, place, folder=folder).out for place in ("here", "local")]
+    words = ["certify", "part-*.csv", "--label", "y", "--json", "--cluster"]
+    answers = [call(*words, place, folder=folder) for place in ("here", "local")]
     assert answers[0] == answers[1]
     assert not ray.is_initialized()
 

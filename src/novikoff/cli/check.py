@@ -1,5 +1,6 @@
 """`novikoff check`: prove a saved certificate again, from the data."""
 
+import contextlib
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -68,7 +69,7 @@ def check(
         return Result(document, lambda: existence.panel(f"novikoff check {certificate}", claimed, columns, checked))
     if isinstance(claimed, ProgramCertificate):
         return check_program(claimed, certificate, file, table.format)
-    document = check_table(claimed, file, replace(table, form=remembered(certificate, table.form)), output)
+    document = check_table(claimed, certificate, file, table, output)
     return Result(document, lambda: panel(document, claimed, certificate))
 
 
@@ -121,27 +122,22 @@ def check_program(claimed: "ProgramCertificate", certificate: str, file: str, fo
     return Result(document, lambda: facts(f"novikoff check {certificate}", shown))
 
 
-def remembered(certificate: str, form: dict[str, Any]) -> dict[str, Any]:
-    """Return how the table is written, if the certificate is in a model, which stores it."""
-    from novikoff.cli.tables import remembered_form
+def check_table(
+    claimed: "Certificate", certificate: str, file: str, table: TableOptions, output: Output
+) -> dict[str, Any]:
+    """Check claims about a table, and describe them. A model with the certificate knows how the table is written."""
+    from novikoff.cli.tables import as_remembered
+    from novikoff.data.reading import read
     from novikoff.keep.layout import ModelFileError
     from novikoff.keep.models import load_plain
 
-    try:
-        return remembered_form(load_plain(certificate), form)
-    except ModelFileError:
-        return form
-
-
-def check_table(claimed: "Certificate", file: str, table: TableOptions, output: Output) -> dict[str, Any]:
-    """Check claims about a table, and describe them."""
-    from novikoff.data.reading import read
-    from novikoff.data.streams import TableForm
-
+    model = None
+    with contextlib.suppress(ModelFileError):
+        model = load_plain(certificate)
     known = claimed.table if claimed.table is not None and claimed.table.encoding.is_of_table else None
     label, types = (None, None) if known is None else (known.label, known.encoding.types_as_given)
     reader = read(file, label=label, format=table.format, types=types, zero_based=table.zero_based)
-    reader = replace(reader, form=TableForm(**table.form)) if reader.is_text else reader
+    reader = as_remembered(reader, model, table.form)
     names = column_names(reader) if reader.is_table else []
     with progress(output.quiet) as bar:
         claimed.check(bar.over(reader, "checking", claimed.n_rows))

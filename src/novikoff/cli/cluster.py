@@ -1,11 +1,11 @@
-"""`--cluster`: the same commands on the shards of a data set, on this machine or on many.
+"""`--cluster`: learn from, or certify, the shards of a data set, on this machine or on many.
 
 `fit` and `certify` with this option call their namesakes here.
 """
 
 import functools
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -20,11 +20,9 @@ if TYPE_CHECKING:
     from novikoff.cluster.engine import Engine
     from novikoff.cluster.rounds import Rounds
 
-ENGINES = "local|here|auto|HOST:PORT|ray://HOST:PORT"
-
 where = click.option(
     "--cluster",
-    metavar=ENGINES,
+    metavar="local|here|auto|HOST:PORT|ray://HOST:PORT",
     help="Work on shards: in this process (local), on a Ray started here, on the running cluster, or on another.",
 )
 ROUNDS = (
@@ -35,6 +33,10 @@ ROUNDS = (
     ),
     click.option("--resume", is_flag=True, help="With --cluster: resume from the checkpoint of an interrupted run."),
 )
+
+# Options that learning from shards does not support, and those that it does not need.
+NOT_ON_SHARDS = ("steps", "held_out", "folds", "early_stopping", "class_weight", "tol")
+NOT_NEEDED = ("certify", "certify_time_limit", "validation_fraction", "n_iter_no_change")
 
 
 def _handing_over(instead: Callable[..., Any], *more: Callable[[Any], Any]) -> Callable[[Command], Command]:
@@ -70,11 +72,11 @@ def engine_of(cluster: str) -> "Engine":
         raise ValueError(f"--cluster {cluster}: {error}, or local for this process") from None
 
 
-# -- fit --------------------------------------------------------------------------------------------------------------
-
-# Options that learning from shards does not support, and those that it does not need.
-NOT_ON_SHARDS = ("steps", "held_out", "folds", "early_stopping", "class_weight", "tol")
-NOT_NEEDED = ("certify", "certify_time_limit", "validation_fraction", "n_iter_no_change")
+def _refuse(options: dict[str, Any]) -> None:
+    """Refuse given options that work on one machine only."""
+    for name, value in options.items():
+        if value not in (None, False, (), []):
+            raise ValueError(f"--{name.replace('_', '-')} cannot be combined with --cluster; omit one of them")
 
 
 def fit_on_shards(
@@ -98,45 +100,38 @@ def fit_on_shards(
     from novikoff.cluster.learning import fit as learn
 
     unsupported = {name: learning.pop(name) for name in NOT_ON_SHARDS}
-    _refuse({**unsupported, "report": page.report, "report_features": page.report_features, **space.given})
-    _refuse({"review": review.review, "review_file": review.review_file})
+    unsupported |= {"review": review.review, "review_file": review.review_file}
+    _refuse({**unsupported, **vars(page), **space.given})
     if learning.pop("words") != "2" and (table.text or table.tfidf):
         raise ValueError("with --cluster, texts have features for words and pairs of words; add --words 2")
     asked = {name: value for name, value in learning.items() if name not in NOT_NEEDED}
     asked["shuffle"] = None if asked["shuffle"] else False
-    reader = table.open(file, output)
+    reader, counts = table.open(file, output), ()
     target = model_target(model or default_model(file), force)
-    rounds = RoundLines(output)
+
+    def watch(rounds: "Rounds") -> None:
+        nonlocal counts
+        counts = rounds.cluster.agreed.counts
+        if not output.quiet:
+            click.echo(line_of(rounds), err=True)
+
     fitted = learn(
         reader,
         engine=engine,
         mixing=mixing or "uniform",  # type: ignore[arg-type]
         checkpoint=None if mixing == "none" else target.path.with_name(f"{target.path.name}.checkpoint"),
         resume=resume,
-        watch=rounds.say,
+        watch=watch,
         **asked,
         **table.columns,
     ).model_
     if reader.is_table:
         fitted = replace(fitted, parameters={**fitted.parameters, **written_form(reader)})
     target.save(fitted)
-    document = described(fitted, reader.files, rounds.counts, Uncertified("not requested"), None, target)
+    document = described(fitted, reader.files, counts, Uncertified("not requested"), None, target)
     run = fitted.record
     was_interrupted = run.stopped is not None and run.stopped.name == "INTERRUPTED"
     return Result(document, lambda: panel(document, run), INTERRUPTED if was_interrupted else DONE)
-
-
-@dataclass
-class RoundLines:
-    """Prints a line on stderr after every round."""
-
-    output: Output
-    counts: tuple[int, ...] = ()
-
-    def say(self, rounds: "Rounds") -> None:
-        self.counts = rounds.cluster.agreed.counts
-        if not self.output.quiet:
-            click.echo(line_of(rounds), err=True)
 
 
 def line_of(rounds: "Rounds") -> str:
@@ -150,16 +145,6 @@ def line_of(rounds: "Rounds") -> str:
     restarted = rounds.cluster.engine.restarted
     again = f"; {restarted:,} restarted" if restarted else ""
     return f"round {rounds.epochs.begun}: {made:,} mistakes; {k}; {rate:,.0f} rows/s{again}"
-
-
-def _refuse(options: dict[str, Any]) -> None:
-    """Refuse given options that work on one machine only."""
-    for name, value in options.items():
-        if value not in (None, False, (), []):
-            raise ValueError(f"--{name.replace('_', '-')} cannot be combined with --cluster; omit one of them")
-
-
-# -- certify ----------------------------------------------------------------------------------------------------------
 
 
 def certify_on_shards(
@@ -182,12 +167,9 @@ def certify_on_shards(
     from novikoff.cluster.proving import certify_cluster
     from novikoff.cluster.worker import Reading
 
-    _refuse({"report": page.report, "report_features": page.report_features, **space.given, **asked})
-    _refuse({"diverging": diverging})
-    target = out_target(out, force)
-    reader = table.open(file, output)
-    columns: dict[str, Any] = table.columns
-    reading = Reading(**columns, fit_intercept=fit_intercept)
+    _refuse({**asked, "diverging": diverging, **vars(page), **space.given})
+    target, reader = out_target(out, force), table.open(file, output)
+    reading = Reading(**table.columns, fit_intercept=fit_intercept)
     with progress(output.quiet) as bar, bar.during("reading"), started(engine, reader, reading) as cluster:
         certificate = certify_cluster(cluster, progress=bar.rename, **limits)
         counts = cluster.agreed.counts

@@ -234,13 +234,13 @@ def _reviewed(
     model: "Classifier", examples: "Examples", aside: "HeldOut | None", asked: ReviewOptions, table: TableOptions
 ) -> "Review":
     """Return what held-out rows, or those of another file, prove of predictions that are not reviewed."""
-    from novikoff.cli.score import open_labelled
+    from novikoff.cli.tables import open_for
     from novikoff.learn.review import review_classifier
 
     if aside is not None:
         return review_classifier(model, *examples.parted(aside), **asked.asked)
     assert asked.review_file is not None
-    return review_classifier(model, examples, open_labelled(asked.review_file, table, model), **asked.asked)
+    return review_classifier(model, examples, open_for(model, asked.review_file, table, labelled=True), **asked.asked)
 
 
 def _steps(examples: "Examples", learned: "Fitted", fit_intercept: bool) -> "WorkedRun":

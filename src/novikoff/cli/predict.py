@@ -1,10 +1,11 @@
 """`novikoff predict`: add a column of predictions to a table, piece by piece."""
 
 import contextlib
+import csv
+import io
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -17,9 +18,6 @@ from novikoff.cli.progress import progress
 if TYPE_CHECKING:
     from novikoff.cli.files import Target
     from novikoff.data.batches import Batch, Records
-    from novikoff.learn.model import Classifier, Decided
-    from novikoff.learn.review import Review
-
 
 # As much as a pipe takes at once.
 PIECE = 1 << 16
@@ -52,108 +50,79 @@ def predict(
     The table is read and written piece by piece: it may be larger than memory, and it may come through a pipe ("-").
     With --json, standard output has one object a row: its number, the prediction and the scores.
     """
-    from novikoff.cli.tables import open_unlabelled
+    from novikoff.cli.tables import open_for, with_points
+    from novikoff.data.batches import Records
     from novikoff.learn.model import Classifier
     from novikoff.learn.review import review_of
 
     target = out_target(out, force)
     loaded = load_model(model, Classifier)
-    reader = open_unlabelled(file, table, loaded)
-    proved = review_of(loaded) if review else None
-    writer = CsvWriter(loaded, column, scores, output.json and target is None, reader.form.decimal, proved)
+    reader = open_for(loaded, file, table, labelled=False)
+    proved, as_json = review_of(loaded) if review else None, output.json and target is None
+    n_rows, n_sent = 0, 0
+    predicted, unseen, missing = (Counter[str]() for _ in range(3))
     with progress(output.quiet or target is None) as bar, sink(target) as write:
         for batch in bar.over(reader, "predicting"):
-            write(writer.lines(batch))
-    return predicted(output, model, file, target, writer)
-
-
-def predicted(output: Output, model: str, file: str, target: "Target | None", writer: "CsvWriter") -> Result | None:
-    """Report what was predicted and written, and which values were not seen in training."""
-    warn_of_the_unknown(output, writer.unseen, writer.missing)
+            is_table = isinstance(batch, Records)
+            decided = loaded.decide(with_points(batch, loaded.encoding, reader.form.decimal) if is_table else batch)
+            labels = decided.labels.tolist()
+            sent = {} if proved is None else {"review": proved.to_review(decided.leads).tolist()}
+            if as_json:
+                known = {"prediction": labels, "score": decided.scores.tolist(), **sent}
+                write(json_lines(known, first=n_rows))
+            else:
+                more = score_columns(decided.scores, loaded.classes) if scores else {}
+                write(csv_lines(batch, column, {column: labels, **sent, **more}, with_header=n_rows == 0))
+            n_rows, n_sent = n_rows + len(labels), n_sent + sum(sent.get("review", ()))
+            predicted.update(map(str, labels))
+            unseen.update(decided.unseen)
+            missing.update(decided.missing)
+    warn_of_the_unknown(output, unseen, missing)
     if target is None:
         return None
     document = documents.document(
-        "predict", model=model, file=file, out=target, rows=writer.n_rows, predicted=writer.predicted,
-        unseen=writer.unseen, missing=writer.missing, **({} if writer.review is None else {"to_review": writer.n_sent}),
+        "predict", model=model, file=file, out=target, rows=n_rows, predicted=predicted,
+        unseen=unseen, missing=missing, **({} if proved is None else {"to_review": n_sent}),
     )  # fmt: skip
     return Result(document, lambda: panel(document))
 
 
-@dataclass
-class CsvWriter:
-    """Predictions as lines of CSV or of JSON, and what to report about them in the end."""
+def score_columns(scores: Any, classes: Any) -> dict[str, list[float]]:
+    """Return the scores as columns: one, or one for each of more than two classes."""
+    if scores.ndim == 1:
+        return {"score": scores.tolist()}
+    return {f"score of {name}": column.tolist() for name, column in zip(classes, scores.T, strict=True)}
 
-    model: "Classifier"
-    column: str
-    scores: bool
-    as_json: bool
-    decimal: str | None = None
-    review: "Review | None" = None
-    n_rows: int = 0
-    n_sent: int = 0
-    predicted: Counter[str] = field(default_factory=Counter)
-    unseen: Counter[str] = field(default_factory=Counter)
-    missing: Counter[str] = field(default_factory=Counter)
 
-    def lines(self, batch: "Batch | Records") -> bytes:
-        """Return what to write for a batch, the header before the first."""
-        from novikoff.cli.tables import with_points
-        from novikoff.data.batches import Records
+def csv_lines(batch: "Batch | Records", column: str, extra: dict[str, list[Any]], *, with_header: bool) -> bytes:
+    """Return a batch with further columns as CSV; features with names of their own are not among its columns."""
+    from novikoff.data.batches import Records
+    from novikoff.data.tables import NAMED_VALUES
 
-        known = with_points(batch, self.model.encoding, self.decimal) if isinstance(batch, Records) else batch
-        decided = self.model.decide(known)
-        first, self.n_rows = self.n_rows, self.n_rows + len(decided.labels)
-        self.unseen.update(decided.unseen)
-        self.missing.update(decided.missing)
-        labels = decided.labels.tolist()
-        self.predicted.update(Counter(map(str, labels)))
-        sent = {} if self.review is None else {"review": self.review.to_review(decided.leads).tolist()}
-        self.n_sent += sum(sent.get("review", ()))
-        if self.as_json:
-            return self._json(labels, decided, first, sent)
-        return self._csv(batch, {self.column: labels, **sent, **self._score_columns(decided)}, with_header=first == 0)
+    known: dict[str, list[Any]] = {}
+    if isinstance(batch, Records):
+        kept = [field.name for field in batch.columns.schema if str(field.type) != NAMED_VALUES]
+        known = {name: batch.columns.column(name).to_pylist() for name in kept}
+    for name in extra:
+        if name in known:
+            how = "choose another name with --column" if name == column else "rename that column"
+            raise ValueError(f"{batch.file} has a column {name!r} already; {how}")
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    if with_header:
+        writer.writerow([*known, *extra])
+    values = ([{True: "true", False: "false"}.get(v, v) if type(v) is bool else v for v in column]
+              for column in (*known.values(), *extra.values()))  # fmt: skip
+    writer.writerows(zip(*values, strict=True))
+    return text.getvalue().encode()
 
-    def _score_columns(self, decided: "Decided") -> dict[str, list[float]]:
-        if not self.scores:
-            return {}
-        if decided.scores.ndim == 1:
-            return {"score": decided.scores.tolist()}
-        return {
-            f"score of {name}": column.tolist()
-            for name, column in zip(self.model.classes, decided.scores.T, strict=True)
-        }
 
-    def _csv(self, batch: "Batch | Records", extra: dict[str, list[Any]], with_header: bool) -> bytes:
-        import csv
-        import io
+def json_lines(columns: Mapping[str, list[Any]], first: int) -> bytes:
+    """Return an object a row, with its number."""
+    from novikoff.cli.render import as_json
 
-        from novikoff.cli.tables import as_text, csv_names, csv_rows
-        from novikoff.data.batches import Records
-
-        text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        names = csv_names(batch) if isinstance(batch, Records) else []
-        twice = next((name for name in extra if name in names), None)
-        if twice is not None:
-            how = "choose another name with --column" if twice == self.column else "rename that column"
-            raise ValueError(f"{batch.file} has a column {twice!r} already; {how}")
-        if with_header:
-            writer.writerow([*names, *extra])
-        if isinstance(batch, Records):
-            writer.writerows(csv_rows(batch, extra))
-        else:
-            writer.writerows(zip(*(map(as_text, values) for values in extra.values()), strict=True))
-        return text.getvalue().encode()
-
-    def _json(self, labels: list[Any], decided: "Decided", first: int, more: dict[str, list[bool]]) -> bytes:
-        from novikoff.cli.render import as_json
-
-        scores = decided.scores.tolist()
-        lines = (
-            as_json({"row": first + row, "prediction": label, "score": score} | {k: v[row] for k, v in more.items()})
-            for row, (label, score) in enumerate(zip(labels, scores, strict=True))
-        )
-        return "".join(f"{line}\n" for line in lines).encode()
+    rows = enumerate(zip(*columns.values(), strict=True), start=first)
+    return "".join(as_json({"row": n} | dict(zip(columns, row, strict=True))) + "\n" for n, row in rows).encode()
 
 
 @contextlib.contextmanager
@@ -179,7 +148,7 @@ def sink(target: "Target | None") -> Iterator[Callable[[bytes], None]]:
     yield write
 
 
-def warn_of_the_unknown(output: Output, unseen: dict[str, int], missing: dict[str, int]) -> None:
+def warn_of_the_unknown(output: Output, unseen: Mapping[str, int], missing: Mapping[str, int]) -> None:
     """Warn of values that were not seen in training."""
     from novikoff.cli.render import warn
     from novikoff.say.words import unknown_values

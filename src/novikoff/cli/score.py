@@ -1,20 +1,15 @@
 """`novikoff score`: count the errors of a model on a labelled table."""
 
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from novikoff.cli import documents, options
 from novikoff.cli.files import load_model
 from novikoff.cli.options import Output, Result, TableOptions
+from novikoff.cli.predict import warn_of_the_unknown
 from novikoff.cli.progress import progress
-
-if TYPE_CHECKING:
-    from novikoff.data.reading import Reader
-    from novikoff.learn.model import Classifier
 
 # More classes than this do not fit beside each other.
 WIDEST_TABLE = 10
@@ -28,11 +23,14 @@ WIDEST_TABLE = 10
 @options.answering
 def score(model: str, file: str, table: TableOptions, output: Output) -> Result:
     """Count the errors of MODEL on the labelled table FILE."""
-    from novikoff.learn.measures import RocScores
+    from novikoff.cli.render import listed, warn
+    from novikoff.cli.tables import open_for
+    from novikoff.learn.measures import RocScores, by_class
     from novikoff.learn.model import Classifier
+    from novikoff.say.words import counted
 
     loaded = load_model(model, Classifier)
-    reader = open_labelled(file, table, loaded)
+    reader = open_for(loaded, file, table, labelled=True)
     pairs, unseen, missing = Counter[tuple[Any, Any]](), Counter[str](), Counter[str]()
     known, scores = loaded.classes.tolist(), RocScores(loaded.classes.tolist())
     with progress(output.quiet) as bar:
@@ -44,29 +42,10 @@ def score(model: str, file: str, table: TableOptions, output: Output) -> Result:
             missing.update(decided.missing)
     if not pairs:
         raise ValueError(f"{file} has no examples to score")
-    return answer_counts(output, model, file, known, pairs, unseen, missing, scores.area())
-
-
-def answer_counts(
-    output: Output,
-    model: str,
-    file: str,
-    known: list[Any],
-    pairs: Mapping[tuple[Any, Any], int],
-    unseen: Mapping[str, int],
-    missing: Mapping[str, int],
-    auc: float | None,
-) -> Result:
-    """Answer with the errors, from confusion counts; a label that the model does not know counts as wrong."""
-    from novikoff.cli.predict import warn_of_the_unknown
-    from novikoff.cli.render import listed, warn
-    from novikoff.learn.measures import by_class
-    from novikoff.say.words import counted
-
-    rows, right = sum(pairs.values()), sum(pairs.get((name, name), 0) for name in known)
-    unknown = Counter[Any]()
+    rows, right = pairs.total(), sum(pairs[name, name] for name in known)
+    unknown = Counter[Any]()  # labels that the model does not know, which count as errors
     for (truth, _), count in pairs.items():
-        if count and truth not in known:
+        if truth not in known:
             unknown[truth] += count
     document = documents.document(
         "score",
@@ -80,8 +59,8 @@ def answer_counts(
             {"class": name, "precision": found.precision, "recall": found.recall, "f1": found.f1}
             for name, found in zip(known, by_class(known, pairs), strict=True)
         ],
-        auc=auc,
-        confusion=[[pairs.get((truth, guess), 0) for guess in known] for truth in known],
+        auc=scores.area(),
+        confusion=[[pairs[truth, guess] for guess in known] for truth in known],
         unknown_labels=dict(sorted(unknown.items(), key=str)),
         unseen=unseen,
         missing=missing,
@@ -94,29 +73,8 @@ def answer_counts(
             f"{listed(sorted(unknown, key=str), 8)}; known are {listed(known, 8)}. "
             f"If the labels of {file} are in another column, name it with --label",
         )
-    warn_of_the_unknown(output, dict(unseen), dict(missing))
+    warn_of_the_unknown(output, unseen, missing)
     return Result(document, lambda: panel(document))
-
-
-def open_labelled(file: str, table: TableOptions, model: "Classifier") -> "Reader":
-    """Return the reader of a labelled file whose columns are those of the model."""
-    from novikoff.cli.tables import counted_from, remembered_form, with_label
-    from novikoff.data.reading import read
-    from novikoff.data.streams import TableForm
-
-    if not model.takes_a_table:
-        reader = read(file, format=table.format, zero_based=counted_from(model))
-        if reader.is_table:
-            raise ValueError(f"{file} is a table, but the model was learned from numbers without names")
-        return reader
-    label = table.label or model.parameters.get("label")
-    if label is None:
-        raise ValueError("the model does not record its label column; name it with --label")
-    assert model.encoding is not None
-    reader = read(file, label=label, format=table.format, types=model.encoding.types)
-    return (
-        with_label(replace(reader, form=TableForm(**remembered_form(model, table.form)))) if reader.is_text else reader
-    )
 
 
 def panel(document: dict[str, Any]) -> Any:

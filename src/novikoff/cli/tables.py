@@ -1,26 +1,23 @@
-"""Files as commands open them: with labels to learn from; with all columns, to be written out again; as numbers."""
+"""Files as commands open them: with labels to learn from; for a model; with all columns, to be written out again."""
 
 import io
-import sys
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from novikoff.data.batches import Batch, Records
-from novikoff.data.delimited import layout_of, pieces
+from novikoff.data.batches import Batch, Records, stacked
+from novikoff.data.delimited import LOOKED_AT, pieces
 from novikoff.data.reading import Reader, read
 from novikoff.data.streams import FileSource, TableForm, compression
-from novikoff.data.tables import NAMED_VALUES, as_numpy, nearest
+from novikoff.data.tables import as_numpy, nearest
 
 if TYPE_CHECKING:
     from novikoff.cli.options import TableOptions
     from novikoff.features.encode import Encoding
     from novikoff.learn.model import Classifier
-
-HEADER_BYTES = 1 << 16
 
 # Integers up to this are exact in float64.
 LARGEST_WHOLE = 2**53
@@ -37,69 +34,60 @@ def with_label(reader: Reader) -> Reader:
     return replace(reader, label=names[place - 1 if place > 0 else place])
 
 
+# -- how a table is written, which a model stores ---------------------------------------------------------------------
+
+
 def written_form(reader: Reader) -> dict[str, Any]:
     """Return how the table is written, where that is not as usual, for a model to store."""
     if not reader.is_text:
         return {}
-    form, decimal = reader.form, reader.layout().decimal
-    usual = {"header": (form.header, True), "names": (form.names, None), "na_values": (form.na_values, ())}
-    return {name: value for name, (value, default) in {**usual, "decimal": (decimal, ".")}.items() if value != default}
+    form, usual = replace(reader.form, decimal=reader.layout().decimal), TableForm(decimal=".")
+    return {name: value for name, value in vars(form).items() if value != getattr(usual, name)}
 
 
-def remembered_form(model: "Classifier", form: Mapping[str, Any]) -> dict[str, Any]:
-    """Return how a table is written: as the one that a model was trained on, unless options differ."""
-    names = ("header", "names", "na_values", "decimal")
-    known = {name: model.parameters[name] for name in names if name in model.parameters}
+def as_remembered(reader: Reader, model: "Classifier | None", form: Mapping[str, Any]) -> Reader:
+    """Return a reader of a table that is written as the one that a model was trained on, unless options differ."""
+    if not reader.is_text:
+        return reader
+    known = {name: model.parameters[name] for name in vars(reader.form) if model and name in model.parameters}
     if form.get("header"):
         known.pop("names", None)
-    return {**known, **form}
+    return replace(reader, form=TableForm(**{**known, **form}))
 
 
-def open_unlabelled(file: str, table: "TableOptions", model: "Classifier") -> Reader:
-    """Return a reader of all columns, in one pass. Numbers of text files stay as they are written."""
-    arrived, encoding = _looked_at_standard_input() if file == "-" else None, model.encoding
-    reader = read(file, format=table.format, zero_based=counted_from(model))
-    if reader.is_text:
-        reader = replace(reader, form=TableForm(**remembered_form(model, table.form)))
-    if not reader.is_table:
-        if model.takes_a_table:
-            raise ValueError(f"{file} is svmlight text, but the model was learned from a table with named columns")
-        return reader
+def open_for(model: "Classifier", file: str, table: "TableOptions", *, labelled: bool) -> Reader:
+    """Return the reader of a file whose columns are those of a model: with labels; or with all columns, in one pass.
+
+    Without labels, numbers of text files stay as they are written.
+    """
+    zero_based = model.parameters.get("zero_based", True)
+    encoding, reader = model.encoding, read(file, format=table.format, zero_based=zero_based)
     if encoding is None or not model.takes_a_table:
-        raise ValueError(f"{file} is a table, but the model was learned from numbers without names")
+        if reader.is_table:
+            raise ValueError(f"{file} is a table, but the model was learned from numbers without names")
+        return reader
+    if not reader.is_table:
+        raise ValueError(f"{file} is svmlight text, but the model was learned from a table with named columns")
+    reader = as_remembered(reader, model, table.form)
+    if labelled:
+        label = table.label or model.parameters.get("label")
+        if label is None:
+            raise ValueError("the model does not record its label column; name it with --label")
+        return with_label(replace(reader, label=label, types=encoding.types))
     if reader.formats[0] == "vw":
         return replace(reader, label=None)
-    if reader.formats[0] in ("csv", "tsv"):
-        return replace(reader, types=_types(_header(reader, arrived), encoding))
-    return reader if arrived is None else replace(reader, types=encoding.types)
+    if reader.is_text:
+        needed = {name: "string" if encoding.columns[name].is_number else kind for name, kind in encoding.types.items()}
+        return replace(reader, types=dict.fromkeys(_names(reader), "string") | needed)
+    return replace(reader, types=encoding.types) if file == "-" else reader
 
 
-def counted_from(model: "Classifier") -> bool:
-    """Whether indices of svmlight text begin with 0, as they did in training."""
-    zero_based: bool = model.parameters.get("zero_based", True)
-    return zero_based
-
-
-def _types(names: tuple[str, ...], encoding: "Encoding") -> dict[str, str]:
-    """Return every column as text, but for categories, which have the types of training."""
-    needed = {name: "string" if encoding.columns[name].is_number else kind for name, kind in encoding.types.items()}
-    return dict.fromkeys(names, "string") | needed
-
-
-def _looked_at_standard_input() -> bytes:
-    """Return what has arrived there, without consuming it."""
-    look = getattr(sys.stdin.buffer, "peek", None)
-    return b"" if look is None else look(1)
-
-
-def _header(reader: Reader, arrived: bytes | None) -> tuple[str, ...]:
-    """Return the names in the first line; none where that line has not arrived yet."""
-    source = FileSource(reader.files[0], reader.files[0], reader.formats[0], reader.form)
-    if arrived is None:
-        return layout_of(source).names
+def _names(reader: Reader) -> tuple[str, ...]:
+    """Return the columns of a table in text; standard input is not read beyond its first line for them."""
+    arrived = b"" if reader.stream is None else reader.stream.look(LOOKED_AT)
     if b"\n" not in arrived or compression(arrived) is not None:
-        return ()
-    return pieces(io.BytesIO(arrived), source, HEADER_BYTES)[0].names
+        return reader.layout().names
+    return pieces(io.BytesIO(arrived), FileSource("-", "-", reader.formats[0], reader.form), LOOKED_AT)[0].names
 
 
 def with_points(records: Records, encoding: "Encoding | None", decimal: str | None) -> Records:
@@ -117,36 +105,10 @@ def with_points(records: Records, encoding: "Encoding | None", decimal: str | No
     return replace(records, columns=table)
 
 
-def csv_names(records: Records) -> list[str]:
-    """Return the columns that a CSV can have: not those of features with names of their own."""
-    return [field.name for field in records.columns.schema if str(field.type) != NAMED_VALUES]
-
-
-def csv_rows(records: Records, extra: Mapping[str, list[Any]]) -> Iterator[tuple[str, ...]]:
-    """Yield the records with further columns, row by row, as text."""
-    parts = [map(as_text, records.columns.column(name).to_pylist()) for name in csv_names(records)]
-    parts += [map(as_text, values) for values in extra.values()]
-    return zip(*parts, strict=True)
-
-
-def as_text(value: Any) -> str:
-    """Return a value as CSV has it.
-
-    >>> [as_text(value) for value in (None, True, 0.1, 2.0, "word")]
-    ['', 'true', '0.1', '2.0', 'word']
-    """
-    if value is None:
-        return ""
-    if value is True or value is False:
-        return "true" if value else "false"
-    return str(value)
-
-
 # -- as numbers -------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
-class NumberTable:
+class NumberTable(NamedTuple):
     """The names of the columns, the numbers, and the labels if there are any."""
 
     names: tuple[str, ...]
@@ -160,25 +122,19 @@ def read_numbers(file: str, table: "TableOptions") -> NumberTable:
     reader = with_label(read(file, **said))
     if not reader.is_table and table.ignore:
         raise ValueError("svmlight text has no named columns; omit --ignore")
-    parts = list(_pieces(reader, set(table.ignore)))
+    parts: list[Any] = list(reader)
     if not parts:
         raise ValueError(f"{file} has no rows")
-    width = max(X.shape[1] for _, X, _ in parts)
-    X = np.vstack([np.pad(X, ((0, 0), (0, width - X.shape[1]))) for _, X, _ in parts])
-    labels = None if parts[0][2] is None else np.concatenate([labels for _, _, labels in parts])
-    return NumberTable(parts[0][0] or tuple(f"column {j}" for j in range(width)), X, labels)
-
-
-def _pieces(reader: Any, ignore: set[str]) -> Iterator[tuple[tuple[str, ...], NDArray[np.float64], Any]]:
-    for piece in reader:
-        if isinstance(piece, Batch):
-            yield (), piece.rows.as_array(), piece.labels
-        else:
-            names = tuple(name for name in piece.columns.schema.names if name not in ignore)
-            for name in ignore - set(piece.columns.schema.names):
-                raise ValueError(f"{piece.file} has no column {name!r}; {nearest(name, piece.columns.schema.names)}")
-            columns = [_column(piece, name) for name in names]
-            yield names, np.column_stack(columns) if columns else np.empty((len(piece.labels), 0)), piece.labels
+    labels = None if parts[0].labels is None else np.concatenate([part.labels for part in parts])
+    if isinstance(parts[0], Batch):
+        X = stacked([part.rows for part in parts]).as_array()
+        return NumberTable(tuple(f"column {j}" for j in range(X.shape[1])), X, labels)
+    known = parts[0].columns.schema.names
+    for name in set(table.ignore) - set(known):
+        raise ValueError(f"{parts[0].file} has no column {name!r}; {nearest(name, known)}")
+    names = tuple(name for name in known if name not in table.ignore)
+    X = np.vstack([np.array([_column(part, name) for name in names]).reshape(len(names), -1).T for part in parts])
+    return NumberTable(names, X, labels)
 
 
 def _column(records: Records, name: str) -> NDArray[np.float64]:

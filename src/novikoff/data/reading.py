@@ -105,6 +105,11 @@ class Reader:
         """Whether it is a table in text, whose first line may name the columns."""
         return all(kind in ("csv", "tsv") for kind in self.formats)
 
+    @property
+    def stream(self) -> PeekableStream | None:
+        """Standard input, if that is what is read, and nothing of it was used yet."""
+        return self._found.stream
+
     def layout(self) -> delimited.Layout:
         """Infer the layout of the first file of a table in text from its beginning."""
         return delimited.layout_of(self._sources()[0])
