@@ -29,8 +29,7 @@ class Done(NamedTuple):
 
 def call(*args: object, folder: Path, stdin: str = "") -> Done:
     """Run a command in this process, in a folder, on a terminal of 80 columns, and with all the time it needs."""
-    from novikoff.cli.commands import novikoff
-    from novikoff.cli.errors import exit_code
+    from novikoff.cli.commands import exit_code, novikoff
 
     out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", newline="") for _ in range(2))
     source = io.TextIOWrapper(io.BytesIO(stdin.encode()), encoding="utf-8")

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from novikoff.cli.errors import INTERRUPTED
+from novikoff.cli.commands import INTERRUPTED
 from novikoff.data import read
 from novikoff.data.held_out import HeldOut
 from novikoff.features.encode import learn_encoding

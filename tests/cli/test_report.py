@@ -10,9 +10,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from novikoff.cli.again import KNOWN_TO_A_CERTIFICATE, NOT_THE_QUESTION
 from novikoff.cli.certify import certify
 from novikoff.cli.check import check
+from novikoff.cli.files import KNOWN_TO_A_CERTIFICATE, NOT_THE_QUESTION
 from novikoff.cli.options import TableOptions, form
 from novikoff.cli.spaces import space_options
 from tests.cli.calling import call, environment

@@ -6,7 +6,7 @@ import sys
 
 from tests.cli.calling import environment
 
-OURS_OF_HELP = {"novikoff", "novikoff.cli", "novikoff.cli.commands", "novikoff.cli.errors"}
+OURS_OF_HELP = {"novikoff", "novikoff.cli", "novikoff.cli.commands"}
 
 # What comes with an extra, or serves scikit-learn's conventions, is for those who ask for it by name.
 NOT_FOR_COMMANDS = {"sklearn", "matplotlib", "polars", "starlette", "uvicorn", "river"}
@@ -15,8 +15,7 @@ STARTED = """
 import json, sys
 at_first = set(sys.modules)
 def in_this_python(lines):
-    from novikoff.cli.commands import novikoff
-    from novikoff.cli.errors import exit_code
+    from novikoff.cli.commands import exit_code, novikoff
     return [exit_code(novikoff, line.split()) for line in lines]
 codes = in_this_python(json.loads(sys.argv[1]))
 assert not any(codes), codes
@@ -28,8 +27,7 @@ COMPILED = """
 import json, sys
 from numba import njit
 from numba.core.event import install_recorder
-from novikoff.cli.commands import novikoff
-from novikoff.cli.errors import exit_code
+from novikoff.cli.commands import exit_code, novikoff
 from novikoff.engine.jit import patience
 with patience(0), install_recorder("numba:run_pass") as passes:
     codes = [exit_code(novikoff, line.split()) for line in json.loads(sys.argv[1])]

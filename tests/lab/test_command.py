@@ -14,7 +14,10 @@ pytest.importorskip("starlette", reason="the lab needs the extra novikoff[lab]")
 
 LINK = "http://127.0.0.1:9/index.html#scene=xor&step=7"
 SOURCE = Path(__file__).resolve().parents[2] / "src"
-RUN = "from novikoff.cli.lab import lab; from novikoff.cli.errors import run; run(lab)"
+RUN = """import sys
+from novikoff.cli.commands import exit_code
+from novikoff.cli.lab import lab
+sys.exit(exit_code(lab, sys.argv[1:]))"""
 
 
 def test_it_opens_a_link_says_its_address_serves_the_page_and_ends_with_ctrl_c():

@@ -175,9 +175,9 @@ print(KernelPerceptron(kernel="linear").fit(X, y).predict(X).tolist())
 @pytest.mark.skipif(sys.platform != "linux", reason="limits the address space")
 def test_the_command_learns_from_a_wide_file_in_little_memory(tmp_path):
     (tmp_path / "wide.svm").write_text("1 300000000:1\n0 4000000000:1\n1 7:1\n")
-    start = "\nfrom novikoff.cli.commands import novikoff\nfrom novikoff.cli.errors import run\n"
+    start = "\nfrom novikoff.cli.commands import exit_code, novikoff\n"
     for arguments in (["fit", "wide.svm"], ["predict", "wide.novikoff", "wide.svm"], ["inspect", "wide.novikoff"]):
-        done = limited(f"{start}run(novikoff, {arguments})", tmp_path)
+        done = limited(f"{start}sys.exit(exit_code(novikoff, {arguments}))", tmp_path)
         assert done.returncode == 0, (arguments, done.stdout, done.stderr[-2000:])
         if arguments[0] == "fit":
             assert "not certified: the columns are numbered up to 3,999,999,999" in done.stderr

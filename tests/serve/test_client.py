@@ -1,6 +1,5 @@
-"""The client, and the pipe that learns with a model of a service."""
+"""The client of a service."""
 
-import json
 import tempfile
 
 import httpx
@@ -10,7 +9,6 @@ from novikoff.keep.models import load_plain
 from novikoff.serve import Client
 from novikoff.serve.client import ServiceError
 from novikoff.serve.messages import LearnReply
-from tests.cli.calling import call
 from tests.serve.listening import listening
 
 
@@ -76,26 +74,3 @@ def test_what_is_sent_again_counts_once(client):
     client.retries = 0
     with pytest.raises(httpx.ReadError):
         client.record()
-
-
-STREAM = "".join(
-    json.dumps({"wings": i % 3, "voice": "song" if i % 3 else "bark", "is": "bird" if i % 3 else "dog"}) + "\n"
-    for i in range(12)
-)
-
-
-def test_a_pipe_learns_with_a_service_as_it_does_without(address, tmp_path):
-    lines = f'{STREAM}{{"wings": 2, "voice": null}}\n'
-    local = call("online", "--label", "is", "--json", folder=tmp_path, stdin=lines)
-    remote = call(
-        "online", "--label", "is", "--json", "--server", address, "--model", "pets", folder=tmp_path, stdin=lines
-    )
-    assert (remote.code, remote.out) == (0, local.out)
-    with Client(address, "pets") as client:
-        assert client.record()["examples"] == 12
-    nameless = call("online", "--label", "is", "--server", address, folder=tmp_path, stdin=lines)
-    assert nameless.code == 2
-    assert "--server needs --model" in nameless.err
-    other = call("online", "--label", "is", "--server", address, "--model", "pets", "--tie", "predict", folder=tmp_path)
-    assert other.code == 1
-    assert "a different model" in other.err

@@ -1,13 +1,12 @@
 """`novikoff ball`: is there a circle, a sphere or a ball that holds one class and keeps the other out?"""
 
-from typing import Any
-
 import click
 
 from novikoff.cli import documents, options
-from novikoff.cli.files import out_target
+from novikoff.cli.files import Target
 from novikoff.cli.options import Output, Result, TableOptions
 from novikoff.cli.progress import progress
+from novikoff.cli.render import in_words, listed, outcome
 
 CODES = {"ball": 0, "no ball": 30}
 
@@ -19,17 +18,10 @@ CODES = {"ball": 0, "no ball": 30}
     "--inside", metavar="LABEL", help="The class to be inside.  [default: whichever fits; the second if both do]"
 )
 @options.out("Where to write the proof.")
-@options.force
 @options.time_limit("Give up after this many seconds.")
 @options.answering
 def ball(
-    file: str,
-    table: TableOptions,
-    inside: str | None,
-    out: str | None,
-    force: bool,
-    time_limit: float | None,
-    output: Output,
+    file: str, table: TableOptions, inside: str | None, target: Target | None, time_limit: float | None, output: Output
 ) -> Result:
     """Is there a ball that holds one class of FILE and nothing else?
 
@@ -39,9 +31,8 @@ def ball(
     from novikoff.cli.tables import read_numbers
     from novikoff.prove.expressivity.ball import Ball
     from novikoff.prove.expressivity.search.separating_ball import separating_ball
-    from novikoff.say.words import label_in_words
+    from novikoff.say.words import counted, label_in_words
 
-    target = out_target(out, force)
     read = read_numbers(file, table)
     if read.labels is None:
         raise ValueError("name the label column with --label")
@@ -57,40 +48,36 @@ def ball(
         found.check(read.X, read.labels)
     if target is not None:
         target.write(found)
-    is_ball = isinstance(found, Ball)
+    verdict, center, radius, rows = "no ball", None, None, None
+    if isinstance(found, Ball):
+        verdict, center, radius = "ball", found.center.tolist(), found.radius
+    else:
+        rows = found.rows
     document = documents.document(
         "ball",
         file=file,
         rows=len(read.X),
         columns=read.names,
         inside=found.inside,
-        verdict="ball" if is_ball else "no ball",
-        center=found.center.tolist() if isinstance(found, Ball) else None,
-        radius=found.radius if isinstance(found, Ball) else None,
-        obstruction_rows=None if isinstance(found, Ball) else found.rows,
+        verdict=verdict,
+        center=center,
+        radius=radius,
+        obstruction_rows=rows,
         message=str(found),
         out=target,
     )
-    return Result(document, lambda: panel(document), CODES[document["verdict"]])
-
-
-def panel(document: dict[str, Any]) -> Any:
-    """Show the ball, or the rows that rule it out."""
-    from novikoff.cli.render import facts, in_words, listed, outcome
-    from novikoff.say.words import counted
-
-    rows = document["obstruction_rows"]
-    center = None if document["center"] is None else ", ".join(f"{value:.6g}" for value in document["center"])
-    return facts(
-        f"novikoff ball {document['file']}",
-        [
-            ("read", f"{counted(document['rows'], 'point')} in {listed(document['columns'])}"),
+    return Result(
+        document,
+        file,
+        lambda: [
+            ("read", f"{counted(len(read.X), 'point')} in {listed(read.names)}"),
             ("inside", in_words(document["inside"])),
-            ("verdict", outcome(document["verdict"], "ball")),
-            ("center", center),
-            ("radius", None if document["radius"] is None else f"{document['radius']:.6g}"),
-            ("obstruction", None if rows is None else f"rows {listed(rows)} (the first is 0)"),
-            ("proof", document["message"]),
+            ("verdict", outcome(verdict, "ball")),
+            ("center", None if center is None else ", ".join(f"{value:.6g}" for value in center)),
+            ("radius", None if radius is None else f"{radius:.6g}"),
+            ("obstruction", None if rows is None else f"rows {listed(document['obstruction_rows'])} (the first is 0)"),
+            ("proof", str(found)),
             ("certificate", document["out"]),
         ],
+        CODES[verdict],
     )

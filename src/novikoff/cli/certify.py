@@ -1,22 +1,62 @@
-"""`novikoff certify`: is there a separator, with what margin, and why?"""
+"""`novikoff certify`: is there a separator, with what margin, and why? With --formula: does the estimate exist?"""
 
-from pathlib import Path
+from collections.abc import Callable
+from dataclasses import asdict
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from novikoff.cli import cluster, documents, options
-from novikoff.cli.existence import answer_formula, check_goes_together, formula_options
-from novikoff.cli.files import out_target
-from novikoff.cli.options import Output, Page, Result, TableOptions
+from novikoff.cli.files import Page, Target
+from novikoff.cli.options import Output, Result, Rows, TableOptions, grouped
 from novikoff.cli.progress import progress
+from novikoff.cli.render import verdict, warn, what_was_read
 from novikoff.cli.spaces import SpaceOptions, space_options
 
 if TYPE_CHECKING:
+    from novikoff.cli.progress import ProgressBar
+    from novikoff.prove.existence.certificate import Existence
+    from novikoff.prove.existence.finite import FiniteEstimate
     from novikoff.prove.run.bounds import FreundSchapireBound
     from novikoff.prove.separable.certificate import Certificate
 
 CODES = {"separable": 0, "quasi-separable": 10, "overlapping": 11, "undecided": 12, "not separable": 13}
+CODES_OF_ESTIMATES = {"exists": 0, "infinite": 10, "no start": 11, "undecided": 12}
+
+FAMILIES = (
+    *("binomial", "log-binomial", "poisson", "negative-binomial", "multinomial", "ordinal", "cox", "conditional"),
+    *("logit", "probit", "cloglog", "cauchit", "ppml"),
+)
+# The options of formulas that name columns.
+COLUMNS = {
+    "weights": "The column of weights; a weight of 0 drops its row.",
+    "offset": "The column of offsets; only log-binomial uses them.",
+    "strata": "The column of strata, for cox and conditional.",
+}
+
+
+def _of_formula(name: str, help_text: str, **kind: Any) -> Callable[[Any], Any]:
+    return click.option(f"--{name}", help=f"With --formula. {help_text}", **kind)
+
+
+formula_options = grouped(
+    "asked",
+    lambda **said: {name: value for name, value in said.items() if value is not None},
+    click.option("--formula", metavar="F", help="A model formula, such as 'y ~ x1 + C(x2)': does its estimate exist?"),
+    click.option("--family", type=click.Choice(FAMILIES), help="The family of the formula.  [default: binomial]"),
+    *(_of_formula(name, what, metavar="COL") for name, what in COLUMNS.items()),
+    _of_formula("ties", "How cox treats ties.  [default: efron]", type=click.Choice(["efron", "breslow", "exact"])),
+    _of_formula("reference", "The first class of multinomial.", metavar="L"),
+    _of_formula("success", "The level of the response that counts as success.", metavar="L"),
+    _of_formula(
+        "finite",
+        "Also fit Firth's estimate, which is finite (binomial and cox; extra firth).",
+        is_flag=True,
+        default=None,
+    ),
+    names=("formula", "family", *COLUMNS, "ties", "reference", "success", "finite"),
+)
 
 
 @click.command()
@@ -25,7 +65,6 @@ CODES = {"separable": 0, "quasi-separable": 10, "overlapping": 11, "undecided": 
 @formula_options
 @options.out("Where to write the certificate, for `novikoff check`.")
 @options.page
-@options.force
 @space_options
 @options.learning("fit_intercept")
 @options.number("--tolerance", options.SHARE, "T", "The largest relative gap between the bounds of the margin.", 1e-6)
@@ -43,9 +82,8 @@ def certify(
     file: str,
     table: TableOptions,
     asked: dict[str, Any],
-    out: str | None,
+    target: Target | None,
     page: Page,
-    force: bool,
     space: SpaceOptions,
     diverging: bool | None,
     output: Output,
@@ -62,7 +100,6 @@ def certify(
     With --formula: does the maximum likelihood estimate of that model exist, and which coefficients are infinite? The
     exit code is 0 if it exists, 10 if it is infinite, 11 if no start exists, 12 if that is undecided.
     """
-    from novikoff.cli.again import report_on
     from novikoff.engine.clock import Clock
     from novikoff.features.examples import learned_encoding
     from novikoff.prove.run.search.freund_schapire import allowance
@@ -70,16 +107,15 @@ def certify(
     from novikoff.prove.separable.search.certify import check_regression, with_estimates
 
     questions["fit_intercept"] = fit_intercept = space.has_bias(questions["fit_intercept"])
-    target = out_target(out, force)
     if check_goes_together(asked, {"label": table.label, **table.columns, "report": page.report, **space.given}):
         limits = {"fit_intercept": fit_intercept, "signs": diverging, "time_limit": questions["time_limit"]}
         return answer_formula(file, table, asked, target, output, **limits)
-    path, reader = page.path(force), table.open(file, output)
+    reader = table.open(file, output)
     with progress(output.quiet) as bar:
         encoding = learned_encoding(bar.over(reader, "scanning"), lift=space.lift, scale="mixed", **table.columns)
         with exactly(bar.over(reader, "reading", bar.done or None), encoding) as examples:
             bar.close()
-            report = report_on(path, page, examples, file, reader, table)
+            report = page.about(examples, file, reader, table)
             if diverging:
                 check_regression(examples, fit_intercept, space.exact_kernel(examples))
             clock = Clock(questions["time_limit"], told=bar.rename)
@@ -90,22 +126,7 @@ def certify(
             left = allowance(examples, certificate, fit_intercept=fit_intercept)
             if report is not None:
                 report.on_certificate(certificate, None if target is None else target.path)
-    if target is not None:
-        target.write(certificate)
-    document = described(certificate, reader, examples.counts, target)
-    return Result(document, lambda: panel(document, certificate, path, left), CODES[certificate.verdict.value])
-
-
-def described(certificate: "Certificate", reader: Any, counts: tuple[int, ...], target: Any) -> dict[str, Any]:
-    """Describe what was read and proved."""
-    encoding = None if certificate.table is None else certificate.table.encoding
-    size = (certificate.n_rows, certificate.n_columns)
-    return documents.document(
-        "certify",
-        data=documents.described_data(reader.files, reader.label, encoding, size, certificate.classes, counts),
-        certificate=documents.described_certificate(certificate),
-        out=target,
-    )
+    return answered(certificate, reader, examples.counts, target, page, left)
 
 
 def regression(certificate: "Certificate") -> list[tuple[str, str | None]]:
@@ -126,29 +147,122 @@ def regression(certificate: "Certificate") -> list[tuple[str, str | None]]:
     ]
 
 
-def panel(
-    document: dict[str, Any],
+def answered(
     certificate: "Certificate",
-    page: Path | None = None,
+    reader: Any,
+    counts: tuple[int, ...],
+    target: Target | None,
+    page: Page | None = None,
     left: "FreundSchapireBound | None" = None,
-) -> Any:
-    """Show the verdict, the margin and the bound, or the rows that rule out a separator."""
-    from novikoff.cli import wording
-    from novikoff.cli.render import facts
-    from novikoff.say import certificates as say
+) -> Result:
+    """Write the certificate, and answer with the verdict, margin and bound, or the rows that rule out a separator."""
+    if target is not None:
+        target.write(certificate)
+    encoding = None if certificate.table is None else certificate.table.encoding
+    size = (certificate.n_rows, certificate.n_columns)
+    document = documents.document(
+        "certify",
+        data=documents.described_data(reader.files, reader.label, encoding, size, certificate.classes, counts),
+        certificate=documents.described_certificate(certificate),
+        out=target,
+    )
 
-    return facts(
-        f"novikoff certify {document['data']['files'][0]}",
-        [
-            ("read", wording.what_was_read(document["data"])),
+    def rows() -> Rows:
+        from novikoff.say import certificates as say
+
+        return [
+            ("read", what_was_read(document["data"])),
             ("space", certificate.space or None),
-            ("verdict", wording.verdict(certificate)),
+            ("verdict", verdict(certificate)),
             ("implies", certificate.consequence),
             ("margin", say.margin(certificate)),
             ("bound", certificate.promise or say.allowed(left)),
             ("proof", certificate.obstruction_in_words),
             *regression(certificate),
             ("certificate", document["out"]),
-            ("report", None if page is None else str(page)),
-        ],
-    )
+            ("report", None if page is None else page.report),
+        ]
+
+    return Result(document, reader.files[0], rows, CODES[certificate.verdict.value])
+
+
+# -- formulas ---------------------------------------------------------------------------------------------------------
+
+
+def check_goes_together(asked: dict[str, Any], others: dict[str, Any]) -> bool:
+    """Whether a formula was given; raise ValueError if it came with options for labels, or its options without it."""
+    if "formula" in asked:
+        for name, value in others.items():
+            if value:
+                raise ValueError(f"--{name} cannot be combined with --formula, which names its own columns")
+        return True
+    for name in asked:
+        raise ValueError(f"--{name} requires --formula")
+    return False
+
+
+def answer_formula(
+    file: str, table: TableOptions, asked: dict[str, Any], target: Target | None, output: Output, **options: Any
+) -> Result:
+    """Answer whether the estimate exists."""
+    from novikoff.prove.existence.search.existence import existence
+    from novikoff.say import estimates as say
+
+    formula, is_finite = asked.pop("formula"), asked.pop("finite", False)
+    with progress(output.quiet) as bar:
+        columns = read_table(file, table, bar)
+        bar.close()
+        with bar.during("proving"):
+            found = existence(formula, columns, progress=bar.rename, **asked, **options)
+        fitted, missing = _fitted(found) if is_finite else (None, None)
+    if target is not None:
+        target.write(found)
+    more = {} if fitted is None else {"finite": asdict(fitted)}
+    described = documents.described_estimates(found)
+    document = documents.document("certify", file=file, existence=described, **more, out=target)
+    if missing:
+        warn(output, missing)
+    shown = [("Firth", None if fitted is None else say.finite_in_brief(fitted)), ("certificate", document["out"])]
+    return Result(document, file, lambda: rows_of_formula(found, *shown), CODES_OF_ESTIMATES[found.estimate.value])
+
+
+def _fitted(found: "Existence") -> tuple["FiniteEstimate | None", str | None]:
+    """Return Firth's estimate, or why there is none: the proof must not be lost with it."""
+    try:
+        return found.finite(), None
+    except (ImportError, ValueError) as error:
+        return None, str(error)
+
+
+def read_table(file: str, table: TableOptions, bar: "ProgressBar") -> Any:
+    """Read all columns of a file into a data frame for formulas."""
+    import pyarrow as pa
+
+    from novikoff.data.reading import read
+
+    if find_spec("formulaic") is None:
+        raise ImportError("formulas require formulaic; install it with: pip install 'novikoff[formula]'")
+    reader = read(file, format=table.format, **table.form)
+    if not reader.is_table:
+        raise ValueError(f"{file} has no named columns, and a formula needs names")
+    batches = [pa.Table.from_batches([records.columns]) for records in bar.over(reader, "reading")]
+    if not batches:
+        raise ValueError(f"{file} has no rows")
+    return pa.concat_tables(batches, promote_options="default").to_pandas()
+
+
+def rows_of_formula(found: "Existence", *more: tuple[str, Any]) -> Rows:
+    """Show which coefficients are infinite, which are finite, which rows, and what to do."""
+    from novikoff.say import estimates as say
+
+    formula = found.about["formula"]
+    return [
+        ("model", f"{formula['text']} ({found.family}), {found.n_rows:,} rows"),
+        *say.question(found),
+        ("omitted", say.omitted(found)),
+        ("estimate", say.verdict(found)),
+        *say.fates(found),
+        ("separated", say.separated(found)),
+        ("what to do", say.what_to_do(found)),
+        *more,
+    ]

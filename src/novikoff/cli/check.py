@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from novikoff.cli import documents, existence, options
-from novikoff.cli.options import Output, Result, TableOptions
+from novikoff.cli import certify, documents, options
+from novikoff.cli.options import Output, Result, Rows, TableOptions
 from novikoff.cli.progress import progress
+from novikoff.cli.render import encoded_columns, listed, verdict
 
 if TYPE_CHECKING:
-    from novikoff.cli.tables import NumberTable
-    from novikoff.data.reading import Reader
+    from novikoff.prove.existence.certificate import Existence
     from novikoff.prove.expressivity.ball import Ball, NoBall
     from novikoff.prove.inequalities.check import Inequalities
     from novikoff.prove.programs.check import ProgramCertificate
@@ -28,12 +28,7 @@ if TYPE_CHECKING:
 @click.option("--formula", metavar="F", help="The formula, if the proof is about one that computes columns.")
 @options.answering
 def check(
-    certificate: str,
-    file: str,
-    table: TableOptions,
-    fit_intercept: bool,
-    formula: str | None,
-    output: Output,
+    certificate: str, file: str, table: TableOptions, fit_intercept: bool, formula: str | None, output: Output
 ) -> Result:
     """Prove every claim of the certificate CERT again, from the table or the linear program FILE.
 
@@ -46,7 +41,6 @@ def check(
 
     The exit code is 0 if every claim holds, and 1 if one fails or the file is another.
     """
-    from novikoff.cli.tables import read_numbers
     from novikoff.keep.models import read_certificate
     from novikoff.prove.existence.certificate import Existence
     from novikoff.prove.expressivity.ball import Ball, NoBall
@@ -55,51 +49,80 @@ def check(
 
     claimed = read_certificate(Path(certificate))
     if isinstance(claimed, Ball | NoBall | Inequalities):
-        return check_numbers(claimed, read_numbers(file, table), certificate, file, fit_intercept)
+        document, rows = check_numbers(claimed, file, table, fit_intercept)
+        return Result(document, certificate, lambda: rows)
     if table.label is not None or table.ignore:
         raise ValueError(
             "--label and --ignore apply to proofs of ball and inequalities only; this proof names its columns"
         )
-    if formula is not None and not isinstance(claimed, Existence):
-        raise ValueError("--formula applies to proofs about a formula only")
     if isinstance(claimed, Existence):
-        document = existence.check_formula(claimed, file, table, formula, output)
-        columns = ("columns", used_in_words(**document["columns"]))
-        checked = ("checked", "every claim holds (proved again from the data)")
-        return Result(document, lambda: existence.panel(f"novikoff check {certificate}", claimed, columns, checked))
+        document, rows = check_formula(claimed, file, table, formula, output)
+        return Result(document, certificate, lambda: rows)
+    if formula is not None:
+        raise ValueError("--formula applies to proofs about a formula only")
     if isinstance(claimed, ProgramCertificate):
-        return check_program(claimed, certificate, file, table.format)
+        document, rows = check_program(claimed, file, table.format)
+        return Result(document, certificate, lambda: rows)
     document = check_table(claimed, certificate, file, table, output)
-    return Result(document, lambda: panel(document, claimed, certificate))
+    return Result(document, certificate, lambda: rows_of(document, claimed))
 
 
 def check_numbers(
-    claimed: "Ball | NoBall | Inequalities", table: "NumberTable", certificate: str, file: str, fit_intercept: bool
-) -> Result:
+    claimed: "Ball | NoBall | Inequalities", file: str, table: TableOptions, fit_intercept: bool
+) -> tuple[dict[str, Any], Rows]:
     """Check claims about the numbers of a table, and describe them."""
     from novikoff.cli.inequalities import system
-    from novikoff.cli.render import facts, listed
+    from novikoff.cli.tables import read_numbers
     from novikoff.prove.inequalities.check import Inequalities
 
+    read = read_numbers(file, table)
     if isinstance(claimed, Inequalities):
-        claimed.check(system(table, fit_intercept)[1])
-    elif table.labels is None:
+        claimed.check(system(read, fit_intercept)[1])
+    elif read.labels is None:
         raise ValueError("name the label column with --label")
     else:
-        claimed.check(table.X, table.labels)
-    about = {"file": file, "rows": len(table.X), "columns": table.names}
-    shown = [
-        ("data", f"{file}: {len(table.X):,} rows of {listed(table.names)}"),
+        claimed.check(read.X, read.labels)
+    about = {"file": file, "rows": len(read.X), "columns": read.names}
+    return documents.document("check", **about, holds=True, message=str(claimed)), [
+        ("data", f"{file}: {len(read.X):,} rows of {listed(read.names)}"),
         ("claim", str(claimed)),
         ("checked", "the claim holds (proved again from the data)"),
     ]
-    document = documents.document("check", **about, holds=True, message=str(claimed))
-    return Result(document, lambda: facts(f"novikoff check {certificate}", shown))
 
 
-def check_program(claimed: "ProgramCertificate", certificate: str, file: str, format: str | None) -> Result:
+def check_formula(
+    claimed: "Existence", file: str, table: TableOptions, formula: str | None, output: Output
+) -> tuple[dict[str, Any], Rows]:
+    """Check claims about a formula on a table, and describe them; nothing of the file's formula is evaluated.
+
+    Which columns are used is inferred here, from the table.
+    """
+    from novikoff.prove.existence.formulas import used_columns
+
+    said = claimed.about["formula"]
+    if said is None:
+        raise ValueError("the certificate is about arrays, not about a table; check it in Python, by its method check")
+    with progress(output.quiet) as bar:
+        frame = certify.read_table(file, table, bar)
+        if formula is None:
+            claimed.check(frame)
+        else:
+            claimed.check(formula, frame, **said["options"])
+    names = [str(name) for name in frame.columns]
+    used = used_columns(said["text"], names, said["options"])
+    columns = {"used": [n for n in names if n in used], "not_used": [n for n in names if n not in used]}
+    others = f"; not used: {listed(columns['not_used'])}" if columns["not_used"] else ""
+    found = documents.described_estimates(claimed)
+    document = documents.document("check", file=file, rows=claimed.n_rows, columns=columns, holds=True, existence=found)
+    return document, certify.rows_of_formula(
+        claimed,
+        ("columns", f"{len(columns['used'])} of {len(names)} are used{others}"),
+        ("checked", "every claim holds (proved again from the data)"),
+    )
+
+
+def check_program(claimed: "ProgramCertificate", file: str, format: str | None) -> tuple[dict[str, Any], Rows]:
     """Check claims about a linear program, and describe them."""
-    from novikoff.cli.render import facts
     from novikoff.data.programs import read_program
     from novikoff.prove.exact.floats import nearest_float
     from novikoff.say.certificates import in_arithmetic
@@ -111,21 +134,22 @@ def check_program(claimed: "ProgramCertificate", certificate: str, file: str, fo
     meaning, value = program.restated(claimed.meaning), claimed.value
     objective = None if value is None else program.objective(nearest_float(value))
     found = {"status": claimed.claim, "meaning": meaning, "arithmetic": claimed.arithmetic, "objective": objective}
-    shown = [
+    return documents.document("check", file=file, holds=True, data=claimed.about._asdict(), certificate=found), [
         ("data", f"{file}: {claimed.about.size}, the same program as the one certified"),
         ("outcome", f"{in_arithmetic(claimed.claim, claimed.arithmetic)}: {meaning}"),
         ("objective", None if objective is None else f"{objective:.12g}"),
         ("fingerprint", f"SHA-256 {claimed.about.sha256[:16]}..."),
         ("checked", "the claim holds (proved again from the program)"),
     ]
-    document = documents.document("check", file=file, holds=True, data=claimed.about._asdict(), certificate=found)
-    return Result(document, lambda: facts(f"novikoff check {certificate}", shown))
 
 
 def check_table(
     claimed: "Certificate", certificate: str, file: str, table: TableOptions, output: Output
 ) -> dict[str, Any]:
-    """Check claims about a table, and describe them. A model with the certificate knows how the table is written."""
+    """Check claims about a table; describe them, what they are about, and which columns of the file they do not use.
+
+    A model that has the certificate knows how the table is written.
+    """
     from novikoff.cli.tables import as_remembered
     from novikoff.data.reading import read
     from novikoff.keep.layout import ModelFileError
@@ -134,36 +158,17 @@ def check_table(
     model = None
     with contextlib.suppress(ModelFileError):
         model = load_plain(certificate)
-    known = claimed.table if claimed.table is not None and claimed.table.encoding.is_of_table else None
-    label, types = (None, None) if known is None else (known.label, known.encoding.types_as_given)
-    reader = read(file, label=label, format=table.format, types=types, zero_based=table.zero_based)
-    reader = as_remembered(reader, model, table.form)
-    names = column_names(reader) if reader.is_table else []
+    label, encoding = (None, None) if claimed.table is None else (claimed.table.label, claimed.table.encoding)
+    known = {} if encoding is None or not encoding.is_of_table else {"label": label, "types": encoding.types_as_given}
+    reader = as_remembered(read(file, format=table.format, zero_based=table.zero_based, **known), model, table.form)
+    names: list[str] = []
+    if reader.is_table:  # all columns, whether a proof uses them or not
+        names = list(reader.layout().names if reader.is_text else replace(reader, types=None).column_types)
     with progress(output.quiet) as bar:
         claimed.check(bar.over(reader, "checking", claimed.n_rows))
-    return documents.document(
-        "check",
-        file=file,
-        rows=claimed.n_rows,
-        holds=True,
-        data=described_subject(claimed, names),
-        certificate=documents.described_certificate(claimed),
-    )
-
-
-def column_names(reader: "Reader") -> list[str]:
-    """Return all columns of a table, whether a proof uses them or not."""
-    return list(reader.layout().names if reader.is_text else replace(reader, types=None).column_types)
-
-
-def described_subject(claimed: "Certificate", names: list[str]) -> dict[str, Any]:
-    """Describe what the certificate is about, as a reader needs it to judge the proof, and which of all columns in the
-    file it does not use.
-    """
-    label, encoding = (None, None) if claimed.table is None else (claimed.table.label, claimed.table.encoding)
     columns = [column for column in documents.described_columns(encoding) if column["kind"] != "ignored"]
     used = {label, *(column["name"] for column in columns)}
-    return {
+    data = {
         "label": label,
         "classes": list(claimed.classes),
         "columns": columns,
@@ -171,43 +176,30 @@ def described_subject(claimed: "Certificate", names: list[str]) -> dict[str, Any
         "features": claimed.n_columns,
         "sha256": claimed.data_hash,
     }
+    found = documents.described_certificate(claimed)
+    return documents.document("check", file=file, rows=claimed.n_rows, holds=True, data=data, certificate=found)
 
 
-def panel(document: dict[str, Any], claimed: "Certificate", file: str) -> Any:
+def rows_of(document: dict[str, Any], claimed: "Certificate") -> Rows:
     """Show that every claim holds, the claims, and what they are about."""
-    from novikoff.cli import wording
-    from novikoff.cli.certify import regression
-    from novikoff.cli.render import columns, facts, listed
     from novikoff.say import certificates as say
 
     data = document["data"]
-    encoded = [(column["name"], column["kind"], column["detail"]) for column in data["columns"]]
     used = sum(column["kind"] not in ("lift", "scaled") for column in data["columns"])
     label = "" if data["label"] is None else f"{data['label']}: "
     of = f" from {used} of {used + len(data['not_used'])} columns" if used else ""
-    return facts(
-        f"novikoff check {file}",
-        [
-            ("data", f"{document['file']}: {document['rows']:,} rows, the same as those certified"),
-            ("labels", f"{label}{listed(data['classes'], 24)}"),
-            ("features", f"{data['features']:,}{of}"),
-            ("columns", columns(("", "", ""), encoded, left=3) if encoded else None),
-            ("not used", listed(data["not_used"]) or None),
-            ("space", claimed.space or None),
-            ("question", claimed.problem.question(claimed.fit_intercept)),
-            ("verdict", wording.verdict(claimed)),
-            ("margin", say.margin(claimed)),
-            ("bound", claimed.promise),
-            *(regression(claimed) if claimed.estimates is not None else []),
-            ("fingerprint", f"SHA-256 {listed([data['sha256'][:16] + '...'])}"),
-            ("checked", "every claim holds (proved again from the data)"),
-        ],
-    )
-
-
-def used_in_words(used: list[str], not_used: list[str]) -> str:
-    """Return how many of the columns of a file are used, and which are not."""
-    from novikoff.cli.render import listed
-
-    others = f"; not used: {listed(not_used)}" if not_used else ""
-    return f"{len(used)} of {len(used) + len(not_used)} are used{others}"
+    return [
+        ("data", f"{document['file']}: {document['rows']:,} rows, the same as those certified"),
+        ("labels", f"{label}{listed(data['classes'], 24)}"),
+        ("features", f"{data['features']:,}{of}"),
+        ("columns", encoded_columns(data["columns"])),
+        ("not used", listed(data["not_used"]) or None),
+        ("space", claimed.space or None),
+        ("question", claimed.problem.question(claimed.fit_intercept)),
+        ("verdict", verdict(claimed)),
+        ("margin", say.margin(claimed)),
+        ("bound", claimed.promise),
+        *(certify.regression(claimed) if claimed.estimates is not None else []),
+        ("fingerprint", f"SHA-256 {listed([data['sha256'][:16] + '...'])}"),
+        ("checked", "every claim holds (proved again from the data)"),
+    ]

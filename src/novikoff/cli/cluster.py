@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from novikoff.cli.errors import DONE, INTERRUPTED
-from novikoff.cli.files import default_model, model_target, out_target
-from novikoff.cli.options import Command, Output, Page, Result, ReviewOptions, TableOptions
+from novikoff.cli.commands import DONE, INTERRUPTED
+from novikoff.cli.files import Page, Target
+from novikoff.cli.options import Command, Output, Result, ReviewOptions, TableOptions
 from novikoff.cli.progress import progress
 
 if TYPE_CHECKING:
@@ -83,9 +83,8 @@ def fit_on_shards(
     engine: "Engine",
     *,
     file: str,
-    model: str | None,
+    target: Target,
     page: Page,
-    force: bool,
     table: TableOptions,
     space: "SpaceOptions",
     review: ReviewOptions,
@@ -94,7 +93,7 @@ def fit_on_shards(
     resume: bool,
     **learning: Any,
 ) -> Result:
-    from novikoff.cli.fit import described, panel
+    from novikoff.cli.fit import described, rows_of
     from novikoff.cli.spaces import Uncertified
     from novikoff.cli.tables import written_form
     from novikoff.cluster.learning import fit as learn
@@ -107,7 +106,6 @@ def fit_on_shards(
     asked = {name: value for name, value in learning.items() if name not in NOT_NEEDED}
     asked["shuffle"] = None if asked["shuffle"] else False
     reader, counts = table.open(file, output), ()
-    target = model_target(model or default_model(file), force)
 
     def watch(rounds: "Rounds") -> None:
         nonlocal counts
@@ -131,7 +129,7 @@ def fit_on_shards(
     document = described(fitted, reader.files, counts, Uncertified("not requested"), None, target)
     run = fitted.record
     was_interrupted = run.stopped is not None and run.stopped.name == "INTERRUPTED"
-    return Result(document, lambda: panel(document, run), INTERRUPTED if was_interrupted else DONE)
+    return Result(document, reader.files[0], lambda: rows_of(document, run), INTERRUPTED if was_interrupted else DONE)
 
 
 def line_of(rounds: "Rounds") -> str:
@@ -153,30 +151,26 @@ def certify_on_shards(
     file: str,
     table: TableOptions,
     asked: dict[str, Any],
-    out: str | None,
+    target: Target | None,
     page: Page,
-    force: bool,
     space: "SpaceOptions",
     diverging: bool | None,
     output: Output,
     fit_intercept: bool,
     **limits: Any,
 ) -> Result:
-    from novikoff.cli.certify import CODES, described, panel
+    from novikoff.cli.certify import answered
     from novikoff.cluster.agreeing import started
     from novikoff.cluster.proving import certify_cluster
     from novikoff.cluster.worker import Reading
 
     _refuse({**asked, "diverging": diverging, **vars(page), **space.given})
-    target, reader = out_target(out, force), table.open(file, output)
+    reader = table.open(file, output)
     reading = Reading(**table.columns, fit_intercept=fit_intercept)
     with progress(output.quiet) as bar, bar.during("reading"), started(engine, reader, reading) as cluster:
         certificate = certify_cluster(cluster, progress=bar.rename, **limits)
         counts = cluster.agreed.counts
-    if target is not None:
-        target.write(certificate)
-    document = described(certificate, reader, counts, target)
-    return Result(document, lambda: panel(document, certificate), CODES[certificate.verdict.value])
+    return answered(certificate, reader, counts, target)
 
 
 fit = _handing_over(fit_on_shards, *ROUNDS)

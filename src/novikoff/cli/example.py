@@ -30,24 +30,21 @@ SUGGESTED = {
 )
 @options.force
 @options.answering
-def example(names: tuple[str, ...], out: str, force: bool, output: Output) -> Result:
+def example(names: tuple[str, ...], out: str, output: Output) -> Result:
     """Write small data sets to try the commands on: all of them, or those NAMEd.
 
     Files that are already there are kept; if they differ, that is an error, unless --force replaces them.
     """
-    from novikoff.cli.render import facts
     from novikoff.data.whole_file import WholeFile
 
     folder = Path(out)
     contents = {folder / name: sample(name).encode() for name in names or SUGGESTED}
     new = {path: content for path, content in contents.items() if not path.is_file() or path.read_bytes() != content}
     for path in new:
-        check_free(path, force)
+        check_free(path)
     for path, content in new.items():
         with WholeFile(path) as file:
             file.write(content)
     files = [{"file": str(path), "try": SUGGESTED[path.name]} for path in contents]
     document = documents.document("example", files=files)
-    return Result(
-        document, lambda: facts("novikoff example", [(one["file"], f"novikoff {one['try']}") for one in files])
-    )
+    return Result(document, "", lambda: [(one["file"], f"novikoff {one['try']}") for one in files])

@@ -1,4 +1,4 @@
-"""Files that commands write, and models that they read.
+"""Files that commands write, reports among them, and models that they read.
 
 Without --force only models are replaced, and whether a file may be written is checked before the work.
 """
@@ -6,7 +6,16 @@ Without --force only models are replaced, and whether a file may be written is c
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+from click.core import ParameterSource
+
+if TYPE_CHECKING:
+    from novikoff.cli.options import TableOptions
+    from novikoff.data.examples import Examples
+    from novikoff.data.reading import Reader
+    from novikoff.show.report.page import Report
 
 LoadedModel = TypeVar("LoadedModel")
 
@@ -17,13 +26,20 @@ COMMANDS = {
     "OnlinePerceptron": "novikoff online",
 }
 
+# Where the context of a command has --force.
+FORCE = "novikoff.force"
+
+
+def is_forced() -> bool:
+    """Whether the running command was given --force."""
+    return bool(click.get_current_context().meta.get(FORCE))
+
 
 @dataclass(frozen=True)
 class Target:
-    """A file that may be written; with `force`, over any file."""
+    """A file that may be written."""
 
     path: Path
-    force: bool
 
     def __str__(self) -> str:
         return str(self.path)
@@ -39,24 +55,25 @@ class Target:
         """Write a model."""
         from novikoff.keep.models import save
 
-        save(model, self.path, force=self.force)
+        save(model, self.path, force=is_forced())
 
 
-def out_target(path: str | None, force: bool) -> Target | None:
+def out_target(out: str | None) -> Target | None:
     """Return where a file may be written, if one is requested."""
-    return None if path is None else Target(check_free(path, force), force)
+    return None if out is None else Target(check_free(out))
 
 
-def model_target(path: str | os.PathLike[str], force: bool) -> Target:
-    """Return where a model may be written: a model file is replaced."""
+def model_target(model: str | None, file: str) -> Target:
+    """Return where a model may be written, by default after the file that it is learned from: a model is replaced."""
     from novikoff.keep.layout import check_replaceable
 
-    if not force:
+    path = default_model(file) if model is None else Path(model)
+    if not is_forced():
         try:
             check_replaceable(path)
         except FileExistsError as error:
             raise FileExistsError(f"{error}, or pass --force to replace it") from None
-    return Target(check_free(path, force=True), force)
+    return Target(check_free(path, may_exist=True))
 
 
 def default_model(file: str) -> Path:
@@ -72,7 +89,7 @@ def default_model(file: str) -> Path:
     return Path(f"{stem or 'model'}.novikoff")
 
 
-def check_free(path: str | os.PathLike[str], force: bool) -> Path:
+def check_free(path: str | os.PathLike[str], *, may_exist: bool = False) -> Path:
     """Return the path, if a file may be written there."""
     target = Path(path)
     folder = target.parent
@@ -80,7 +97,7 @@ def check_free(path: str | os.PathLike[str], force: bool) -> Path:
         raise FileNotFoundError(f"{target} cannot be written: there is no folder {folder}; make it first")
     if target.is_dir():
         raise IsADirectoryError(f"{target} cannot be written: it is a folder; add a file name")
-    if target.is_file() and not force:
+    if target.is_file() and not (may_exist or is_forced()):
         raise FileExistsError(f"{target} already exists; pass --force to replace it, or choose another name")
     if not os.access(folder, os.W_OK):
         raise PermissionError(f"{target} cannot be written: the folder {folder} is not writable; choose another")
@@ -97,3 +114,66 @@ def load_model(path: str, kind: type[LoadedModel]) -> LoadedModel:
         use = f"; use {COMMANDS[found]}" if found in COMMANDS else ""
         raise ValueError(f"{path} holds a {found}, not a {kind.__name__}{use}")
     return model
+
+
+# -- reports ----------------------------------------------------------------------------------------------------------
+
+# A report has the options with which another command reads the same file and answers the same question: all that were
+# given, and the other command also has, except for where and how a command answers, and its time limit: that of `fit`
+# is about learning.
+NOT_THE_QUESTION = frozenset(
+    ("out", "report", "report_features", "force", "json", "quiet", "debug", "jobs", "cluster", "time_limit")
+)
+# A certificate of a table knows its columns, and whether there is an intercept.
+KNOWN_TO_A_CERTIFICATE = frozenset(("label", "ignore", "fit_intercept"))
+
+
+@dataclass(frozen=True)
+class Page:
+    """A requested report, if there is one, and the two features that it is to draw."""
+
+    report: str | None
+    report_features: tuple[str, str] | None
+
+    def __post_init__(self) -> None:
+        if self.report is not None:
+            check_free(self.report)
+        elif self.report_features is not None:
+            raise ValueError("--report-features requires --report")
+
+    def about(self, examples: "Examples", file: str, reader: "Reader", table: "TableOptions") -> "Report | None":
+        """Return the report on examples; refuse an unknown feature before anything is learned."""
+        if self.report is None:
+            return None
+        from novikoff.cli.certify import certify
+        from novikoff.cli.check import check
+        from novikoff.show.report.page import Names, Report
+        from novikoff.show.report.picture import columns_to_draw
+
+        columns = columns_to_draw(examples.encoding, examples.n_columns, examples, self.report_features or ())
+        names = Names(
+            files=reader.files,
+            source=file,
+            label=reader.label,
+            certify=given_again(certify, NOT_THE_QUESTION),
+            check=given_again(check, NOT_THE_QUESTION | KNOWN_TO_A_CERTIFICATE),
+            read=table.read_with,
+        )
+        return Report(Path(self.report), examples, columns, names)
+
+
+def given_again(command: click.Command, without: frozenset[str]) -> tuple[str, ...]:
+    """Return the options that the running command was given, and that another command also has, as arguments."""
+    context, words = click.get_current_context(), list[str]()
+    theirs = {option.name for option in command.params if isinstance(option, click.Option)} - without
+    for option in context.command.params:
+        if option.name not in theirs or context.get_parameter_source(option.name) is ParameterSource.DEFAULT:
+            continue
+        assert isinstance(option, click.Option)
+        value = context.params[option.name]
+        if option.is_flag:
+            words.append(option.opts[0] if value else option.secondary_opts[0])
+            continue
+        for one in value if option.multiple else (value,):
+            words += [option.opts[0], str(one).lower() if isinstance(one, bool) else str(one)]
+    return tuple(words)

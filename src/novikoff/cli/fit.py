@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from novikoff.cli import cluster, documents, options
-from novikoff.cli.errors import DONE, INTERRUPTED
-from novikoff.cli.files import Target, default_model, model_target
-from novikoff.cli.options import Output, Page, Result, ReviewOptions, TableOptions
+from novikoff.cli.commands import DONE, INTERRUPTED
+from novikoff.cli.files import Page, Target
+from novikoff.cli.options import Output, Result, ReviewOptions, Rows, TableOptions
 from novikoff.cli.progress import ProgressBar, progress
+from novikoff.cli.render import certified, ending, in_words, listed, warn, weights, what_was_read
 from novikoff.cli.spaces import SpaceOptions, Uncertified, space_options_of_a_learner
 
 if TYPE_CHECKING:
@@ -59,9 +60,8 @@ MOST_STEPS, MOST_STEP_COLUMNS = 1000, 100
 def fit(
     file: str,
     table: TableOptions,
-    model: str | None,
+    target: Target,
     page: Page,
-    force: bool,
     folds: int | None,
     steps: bool,
     certify: bool,
@@ -79,8 +79,6 @@ def fit(
 
     Ctrl-C stops after the epoch that is running, and keeps the weights that it ends with.
     """
-    from novikoff.cli.again import report_on
-    from novikoff.cli.render import warn
     from novikoff.data.held_out import HeldOut
     from novikoff.prove.run.search.freund_schapire import allowance
     from novikoff.say.words import looks_continuous
@@ -88,11 +86,10 @@ def fit(
     learning["fit_intercept"] = fit_intercept = space.has_bias(learning["fit_intercept"])
     _check_together(steps, learning, folds, space)
     review.check(learning["held_out"], file)
-    target, path = model_target(model or default_model(file), force), page.path(force)
     share, words, reader = learning.pop("held_out"), learning.pop("words"), table.open(file, output)
     held_out = None if share is None else HeldOut.share(share, learning["random_state"])
     with progress(output.quiet) as bar, _examples(reader, bar, table, space, held_out, words, learning) as examples:
-        report = report_on(path, page, examples, file, reader, table)
+        report = page.about(examples, file, reader, table)
         review.check_size(held_out, examples.n_rows)
         if question := looks_continuous(examples.classes.tolist()):
             warn(output, question)
@@ -121,9 +118,11 @@ def fit(
     document = described(shown, reader.files, examples.counts, proof, worked, target)
     return Result(
         document,
-        lambda: panel(document, run, certificate, left, path, worked),
+        reader.files[0],
+        lambda: rows_of(document, run, certificate, left, page),
         INTERRUPTED if interrupted else DONE,
         _warnings(proof, run, learning, interrupted),
+        () if worked is None else (worked.HEADER, *worked.lines()),
     )
 
 
@@ -199,8 +198,6 @@ def _check_together(steps: bool, learning: dict[str, Any], folds: int | None, sp
 
 def _by_label(weights: Any, classes: Any) -> Any:
     """Return the class weights by the labels in the data; on the command line they are strings."""
-    from novikoff.cli.render import in_words, listed
-
     if not isinstance(weights, dict):
         return weights
     labels = {in_words(label): label for label in classes.tolist()}
@@ -281,47 +278,40 @@ def described(
     )
 
 
-def panel(
+def rows_of(
     document: dict[str, Any],
     run: "Run",
     certificate: "Certificate | None" = None,
     left: Any = None,
-    page: Any = None,
-    steps: "WorkedRun | None" = None,
-) -> Any:
+    page: Page | None = None,
+) -> Rows:
     """Show first what is asked first: expected error, largest weights, separability and what it implies."""
-    from novikoff.cli import wording
-    from novikoff.cli.render import columns, facts, in_words, stacked
     from novikoff.say import certificates
     from novikoff.say import runs as say
 
     classes, kernel = document["data"]["classes"], document["kernel"]
     most = None if certificate is None else certificate.update_bound(run.lead)
-    shown = facts(
-        f"novikoff fit {document['data']['files'][0]}",
-        [
-            ("read", wording.what_was_read(document["data"])),
-            ("expected error", run.generalisation().with_hint(" (add --held-out 0.2)")),
-            ("review", document.get("review", {}).get("in_words")),
-            ("weights", wording.weights(document["weights"], run, classes) if kernel is None else None),
-            ("learned", kernel and kernel["in_words"]),
-            ("certified", wording.certified(certificate, document["certificate_problem"], run)),
-            ("implies", certificates.consequence(certificate, run)),
-            ("margin", certificates.margin(certificate)),
-            ("bound", certificates.bound(certificate, run)),
-            ("allowed", certificates.allowed(left)),
-            ("ended", wording.ending(run)),
-            ("mistakes", say.made(run)),
-            ("lead", say.lead(run, "lead_chosen" in document)),
-            ("weighted", certificates.weighted([in_words(c) for c in classes], document.get("class_weights"), most)),
-            ("validation", say.validated(run)),
-            ("returned", say.returned(run)),
-            ("errors", say.wrong(run)),
-            ("model", document["model"]),
-            ("report", None if page is None else str(page)),
-        ],
-    )
-    return stacked(shown, None if steps is None else columns(steps.HEADER, steps.lines(), left=len(steps.HEADER)))
+    return [
+        ("read", what_was_read(document["data"])),
+        ("expected error", run.generalisation().with_hint(" (add --held-out 0.2)")),
+        ("review", document.get("review", {}).get("in_words")),
+        ("weights", weights(document["weights"], run, classes) if kernel is None else None),
+        ("learned", kernel and kernel["in_words"]),
+        ("certified", certified(certificate, document["certificate_problem"], run)),
+        ("implies", certificates.consequence(certificate, run)),
+        ("margin", certificates.margin(certificate)),
+        ("bound", certificates.bound(certificate, run)),
+        ("allowed", certificates.allowed(left)),
+        ("ended", ending(run)),
+        ("mistakes", say.made(run)),
+        ("lead", say.lead(run, "lead_chosen" in document)),
+        ("weighted", certificates.weighted([in_words(c) for c in classes], document.get("class_weights"), most)),
+        ("validation", say.validated(run)),
+        ("returned", say.returned(run)),
+        ("errors", say.wrong(run)),
+        ("model", document["model"]),
+        ("report", None if page is None else page.report),
+    ]
 
 
 def _warnings(

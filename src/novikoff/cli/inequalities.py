@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from novikoff.cli import documents, options
-from novikoff.cli.files import out_target
+from novikoff.cli.files import Target
 from novikoff.cli.options import Output, Result, TableOptions
 from novikoff.cli.progress import progress
+from novikoff.cli.render import outcome, solution
 
 if TYPE_CHECKING:
     from novikoff.cli.tables import NumberTable
@@ -24,17 +25,10 @@ METHODS = ("auto", "perceptron", "rescaled")
     "--method", type=click.Choice(METHODS), default="auto", show_default=True, help="The method that searches for x."
 )
 @options.out("Where to write the proof.")
-@options.force
 @options.time_limit("Give up as undecided after this many seconds.")
 @options.answering
 def inequalities(
-    file: str,
-    table: TableOptions,
-    fit_intercept: bool,
-    out: str | None,
-    force: bool,
-    output: Output,
-    **limits: Any,
+    file: str, table: TableOptions, fit_intercept: bool, target: Target | None, output: Output, **limits: Any
 ) -> Result:
     """Find x with a.x > 0 for every row a of FILE, or prove that there is none, also if the margin is tiny.
 
@@ -45,19 +39,19 @@ def inequalities(
     from novikoff.cli.tables import read_numbers
     from novikoff.prove.inequalities.search.solve import solve_inequalities
 
-    target = out_target(out, force)
     names, A = system(read_numbers(file, table), fit_intercept)
     with progress(output.quiet) as bar, bar.during("solving"):
         found = solve_inequalities(A, **limits)
     if target is not None:
         target.write(found)
+    verdict, x = found.outcome.value, None if found.x is None else dict(zip(names, found.x.tolist(), strict=True))
     document = documents.document(
         "inequalities",
         file=file,
         rows=len(A),
-        verdict=found.outcome.value,
+        verdict=verdict,
         arithmetic=found.arithmetic,
-        x=None if found.x is None else dict(zip(names, found.x.tolist(), strict=True)),
+        x=x,
         margin=found.margin,
         obstruction_rows=None if found.combination is None else found.combination.rows,
         message=str(found),
@@ -65,7 +59,17 @@ def inequalities(
         rescalings=found.rescalings,
         out=target,
     )
-    return Result(document, lambda: panel(document), CODES[document["verdict"]])
+    return Result(
+        document,
+        file,
+        lambda: [
+            ("outcome", outcome(verdict, "solved")),
+            ("solution", solution([(name, f"{value:.6g}") for name, value in (x or {}).items()])),
+            ("proof", str(found)),
+            ("certificate", document["out"]),
+        ],
+        CODES[verdict],
+    )
 
 
 def system(table: "NumberTable", fit_intercept: bool) -> tuple[tuple[str, ...], Any]:
@@ -76,18 +80,3 @@ def system(table: "NumberTable", fit_intercept: bool) -> tuple[tuple[str, ...], 
         return table.names, table.X
     names = (*table.names, "(bias)") if fit_intercept else table.names
     return names, fold_labels(fold_bias(table.X) if fit_intercept else table.X, table.labels)
-
-
-def panel(document: dict[str, Any]) -> Any:
-    """Show the outcome, the solution, and how it was found."""
-    from novikoff.cli.render import facts, outcome, solution
-
-    return facts(
-        f"novikoff inequalities {document['file']}",
-        [
-            ("outcome", outcome(document["verdict"], "solved")),
-            ("solution", solution([(name, f"{value:.6g}") for name, value in (document["x"] or {}).items()])),
-            ("proof", document["message"]),
-            ("certificate", document["out"]),
-        ],
-    )

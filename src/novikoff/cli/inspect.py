@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from novikoff.cli import documents, options
-from novikoff.cli.options import Output, Result
+from novikoff.cli.options import Output, Result, Rows
+from novikoff.cli.render import encoded_columns, ending, in_words, listed, weights
 from novikoff.options import Whole
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 @click.argument("model", type=click.Path())
 @click.option(
     "--weights",
+    "most",
     type=options.OfKind(Whole(none="all")),
     default=20,
     show_default=True,
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
     help="Show this many of the largest weights.",
 )
 @options.answering
-def inspect(model: str, weights: int | None, output: Output) -> Result:
+def inspect(model: str, most: int | None, output: Output) -> Result:
     """Show what is in the model file MODEL: weights by name, the record of the run, the proof, and where it is from.
 
     A model file holds no code: to look into it is safe.
@@ -50,7 +52,7 @@ def inspect(model: str, weights: int | None, output: Output) -> Result:
         classes=getattr(loaded, "classes", getattr(loaded, "labels", None)),
         columns=documents.described_columns(getattr(loaded, "encoding", None)),
         run=None if run is None else documents.described_run(run),
-        weights=documents.described_weights(loaded, weights),
+        weights=documents.described_weights(loaded, most),
         kernel=documents.described_kernel(loaded),
         certificate=documents.described_certificate(certificate),
         certificate_is_checked=False,
@@ -59,7 +61,7 @@ def inspect(model: str, weights: int | None, output: Output) -> Result:
         **documents.described_class_weights(loaded),
         **documents.described_review(loaded),
     )
-    return Result(document, lambda: panel(document, run, certificate))
+    return Result(document, model, lambda: rows_of(document, run, certificate))
 
 
 def _claimed(text: Any) -> "tuple[Certificate | None, str | None]":
@@ -73,40 +75,39 @@ def _claimed(text: Any) -> "tuple[Certificate | None, str | None]":
         return None, str(error)
 
 
-def panel(document: dict[str, Any], run: "Run | None", certificate: "Certificate | None") -> Any:
+def rows_of(document: dict[str, Any], run: "Run | None", certificate: "Certificate | None") -> Rows:
     """Show the parts of a model file that matter to a reader."""
-    from novikoff.cli import wording
-    from novikoff.cli.render import columns, facts, in_words, listed
     from novikoff.say import runs as say
     from novikoff.say.certificates import weighted
 
-    classes = document["classes"]
+    classes, kernel = document["classes"], document["kernel"]
     parameters = [f"{name}={json.dumps(value)}" for name, value in document["parameters"].items()]
-    encoded = [(column["name"], column["kind"], column["detail"]) for column in document["columns"]]
     claims = None if (problem := document["certificate_problem"]) is None else f"unproved: {problem}"
     if certificate is not None:
         claims = f"claims {certificate.verdict.value}; verify it with novikoff check {document['model']} FILE"
-    made = f"{document['learner']}, written by novikoff {document['written_by']}"
-    return facts(
-        f"novikoff inspect {document['model']}",
-        [
-            ("model", made),
-            ("parameters", ", ".join(parameters) or None),
-            ("classes", listed(classes, 24) if classes else None),
-            ("columns", columns(("", "", ""), encoded, left=3) if encoded else None),
-            ("weights", wording.weights(document["weights"], run, classes) if run and document["weights"] else None),
-            ("learned", document["kernel"] and document["kernel"]["in_words"]),
-            ("ended", wording.ending(run) if run and run.stopped else None),
-            ("mistakes", say.made(run) if run else None),
-            ("scaled", say.scales(run) if run else None),
-            ("lead", say.lead(run, bool(run.leads_tried)) if run else None),
+    rows: list[tuple[str, Any]] = [
+        ("model", f"{document['learner']}, written by novikoff {document['written_by']}"),
+        ("parameters", ", ".join(parameters) or None),
+        ("classes", listed(classes, 24) if classes else None),
+        ("columns", encoded_columns(document["columns"])),
+    ]
+    if run is not None:
+        rows += [
+            ("weights", weights(document["weights"], run, classes) if document["weights"] else None),
+            ("learned", kernel and kernel["in_words"]),
+            ("ended", ending(run) if run.stopped else None),
+            ("mistakes", say.made(run)),
+            ("scaled", say.scales(run)),
+            ("lead", say.lead(run, bool(run.leads_tried))),
             ("weighted", weighted(list(map(in_words, classes or ())), document.get("class_weights"), None)),
-            ("validation", say.validated(run) if run else None),
-            ("errors", say.wrong(run) if run else None),
-            ("expected error", run.generalisation().in_words if run else None),
+            ("validation", say.validated(run)),
+            ("errors", say.wrong(run)),
+            ("expected error", run.generalisation().in_words),
             ("review", document.get("review", {}).get("in_words")),
-            ("bound", say.made_rule_out(run) if run else None),
-            ("certificate", claims),
-            ("data", None if document["training_data"] is None else f"SHA-256 {document['training_data'][:16]}..."),
-        ],
-    )
+            ("bound", say.made_rule_out(run)),
+        ]
+    return [
+        *rows,
+        ("certificate", claims),
+        ("data", None if document["training_data"] is None else f"SHA-256 {document['training_data'][:16]}..."),
+    ]

@@ -6,6 +6,7 @@ import click
 
 from novikoff.cli import documents, options
 from novikoff.cli.options import Output, Result
+from novikoff.cli.render import show
 
 # The year of the theorem. A link to a scene works as long as the port stays the same.
 PORT = 1962
@@ -34,15 +35,13 @@ def lab(link: str | None, port: int | None, browser: bool, folder: Path | None, 
     Place red and blue points, or choose a scene, and step through the algorithm. The page is served to this machine
     only, on 127.0.0.1. LINK is a link from the page: its scene is opened.
     """
-    from novikoff.cli.render import facts, show
-
     if folder is not None:
         from novikoff.lab.export import export
 
         files = len(export(folder))
         document = documents.document("lab", folder=str(folder), files=files)
         rows = [("written to", str(folder)), ("files", f"{files:,}")]
-        return Result(document, lambda: facts("novikoff lab", rows))
+        return Result(document, "", lambda: rows)
 
     from novikoff.lab.server import check_installed, serve
     from novikoff.web import address_of, listen, listen_preferably
@@ -52,7 +51,7 @@ def lab(link: str | None, port: int | None, browser: bool, folder: Path | None, 
     address = opened(address_of(listener), link or "")
     document = documents.document("lab", address=address)
     rows = [("address", address), ("end it with", "Ctrl-C")]
-    show(output, Result(document, lambda: facts("novikoff lab", rows)))
+    show(output, Result(document, "", lambda: rows))
     if browser:
         import webbrowser
 

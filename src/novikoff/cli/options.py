@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
-from click.shell_completion import CompletionItem
 
+from novikoff.cli.files import FORCE, Page, model_target, out_target
 from novikoff.options import DECLARED, Choice, Declared, Flag, Fraction, Kind, Whole
 
 if TYPE_CHECKING:
@@ -50,8 +50,11 @@ def grouped(
 # -- how a command answers --------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Output:
+# The rows of a panel: each a name, and what stands beside it, as text or as rich shows it; None omits the row.
+Rows = Sequence[tuple[str, Any]]
+
+
+class Output(NamedTuple):
     """How a command answers: in panels, in JSON, or only by its exit code."""
 
     json: bool
@@ -59,12 +62,15 @@ class Output:
 
 
 class Result(NamedTuple):
-    """What a command answers: a document, a panel that shows it, an exit code, and warnings."""
+    """What a command answers: a document, the rows of a panel about a file, an exit code, warnings, and the lines of a
+    table below the panel, the header first."""
 
     document: dict[str, Any]
-    panel: Callable[[], Any]
+    about: str
+    rows: Callable[[], Rows]
     code: int = 0
     warnings: tuple[str, ...] = ()
+    table: Sequence[Sequence[str]] = ()
 
 
 def answering(command: Command) -> Command:
@@ -111,30 +117,25 @@ def jobs(command: Command) -> Command:
 # -- what a command writes --------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Page:
-    """A requested report, and the two features that it is to draw."""
-
-    report: str | None
-    report_features: tuple[str, str] | None
-
-    def path(self, force: bool) -> Path | None:
-        """Return where it goes, if one is requested and a file may be written there."""
-        from novikoff.cli.files import check_free
-
-        if self.report is None and self.report_features is not None:
-            raise ValueError("--report-features requires --report")
-        return None if self.report is None else check_free(self.report, force)
-
-
 def out(help_text: str, metavar: str = "CERT") -> Callable[[Command], Command]:
-    """Add --out, for `novikoff.cli.files.out_target`."""
-    return click.option("--out", type=click.Path(), metavar=metavar, help=help_text)
+    """Add --out and --force; the command gets the `target`."""
+    return grouped(
+        "target", out_target, click.option("--out", type=click.Path(), metavar=metavar, help=help_text), force
+    )
 
 
-force = click.option("--force", is_flag=True, help="Replace an existing file.")
-model = click.option(
+force = click.option(
+    "--force",
+    is_flag=True,
+    expose_value=False,
+    callback=lambda context, option, value: context.meta.update({FORCE: value}),
+    help="Replace an existing file.",
+)
+_model = click.option(
     "--model", type=click.Path(), metavar="OUT", help="Where to write the model.  [default: FILE's name with .novikoff]"
+)
+model = grouped(
+    "target", lambda model: model_target(model, click.get_current_context().params["file"]), _model, names=("model",)
 )
 page = grouped(
     "page",
@@ -233,27 +234,12 @@ class ReviewOptions:
             rows_needed(int(held_out.which(0, n_rows).sum()), row=row, **self.asked)
 
 
-def column_names(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Return the columns of the FILE that was typed already, for the shell to complete."""
-    import csv
-
-    typed = [context.params.get("file"), *reversed(context.args)]  # with an unfinished option, all is in args
-    try:
-        with open(next(filter(None, typed), ""), newline="", encoding="utf-8") as file:
-            first = file.readline()
-    except (OSError, UnicodeDecodeError):
-        return []
-    names = next(csv.reader([first], delimiter=max(",;\t", key=first.count)), [])
-    return [CompletionItem(name) for name in names if name.startswith(incomplete)]
-
-
 def _column(name: str, what: str) -> Callable[[Command], Command]:
-    help_text = f"{what} May be repeated."
-    return click.option(name, metavar="COL", multiple=True, shell_complete=column_names, help=help_text)
+    return click.option(name, metavar="COL", multiple=True, help=f"{what} May be repeated.")
 
 
 def _label(help_text: str) -> Callable[[Command], Command]:
-    return click.option("--label", metavar="COL", shell_complete=column_names, help=help_text)
+    return click.option("--label", metavar="COL", help=help_text)
 
 
 label = _label("The label column, by name or position (1, -1).")

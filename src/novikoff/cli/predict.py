@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from novikoff.cli import documents, options
-from novikoff.cli.files import load_model, out_target
+from novikoff.cli.files import Target, load_model
 from novikoff.cli.options import Output, Result, TableOptions
 from novikoff.cli.progress import progress
+from novikoff.cli.render import as_json, listed, on_a_terminal, warn
 
 if TYPE_CHECKING:
-    from novikoff.cli.files import Target
     from novikoff.data.batches import Batch, Records
 
 # As much as a pipe takes at once.
@@ -28,7 +28,6 @@ PIECE = 1 << 16
 @click.argument("file", type=options.FILE)
 @options.written
 @options.out("Where to write the CSV.  [default: standard output]", "OUT")
-@options.force
 @click.option("--column", default="prediction", show_default=True, metavar="NAME", help="The name of the new column.")
 @click.option("--scores", is_flag=True, help="Add the scores as well: one column, or one per class of more than two.")
 @click.option("--review", is_flag=True, help="Add a column: whether the prediction needs review, by fit --review.")
@@ -38,8 +37,7 @@ def predict(
     model: str,
     file: str,
     table: TableOptions,
-    out: str | None,
-    force: bool,
+    target: Target | None,
     column: str,
     scores: bool,
     review: bool,
@@ -54,11 +52,11 @@ def predict(
     from novikoff.data.batches import Records
     from novikoff.learn.model import Classifier
     from novikoff.learn.review import review_of
+    from novikoff.say.reviews import sent as sent_in_words
 
-    target = out_target(out, force)
     loaded = load_model(model, Classifier)
     reader = open_for(loaded, file, table, labelled=False)
-    proved, as_json = review_of(loaded) if review else None, output.json and target is None
+    proved, is_json = review_of(loaded) if review else None, output.json and target is None
     n_rows, n_sent = 0, 0
     predicted, unseen, missing = (Counter[str]() for _ in range(3))
     with progress(output.quiet or target is None) as bar, sink(target) as write:
@@ -67,7 +65,7 @@ def predict(
             decided = loaded.decide(with_points(batch, loaded.encoding, reader.form.decimal) if is_table else batch)
             labels = decided.labels.tolist()
             sent = {} if proved is None else {"review": proved.to_review(decided.leads).tolist()}
-            if as_json:
+            if is_json:
                 known = {"prediction": labels, "score": decided.scores.tolist(), **sent}
                 write(json_lines(known, first=n_rows))
             else:
@@ -84,7 +82,16 @@ def predict(
         "predict", model=model, file=file, out=target, rows=n_rows, predicted=predicted,
         unseen=unseen, missing=missing, **({} if proved is None else {"to_review": n_sent}),
     )  # fmt: skip
-    return Result(document, lambda: panel(document))
+    return Result(
+        document,
+        file,
+        lambda: [
+            ("rows", f"{n_rows:,}"),
+            ("predicted", listed([f"{name} ({count:,})" for name, count in sorted(predicted.items())])),
+            ("review", None if proved is None else sent_in_words(n_sent, n_rows)),
+            ("written", document["out"]),
+        ],
+    )
 
 
 def score_columns(scores: Any, classes: Any) -> dict[str, list[float]]:
@@ -119,14 +126,12 @@ def csv_lines(batch: "Batch | Records", column: str, extra: dict[str, list[Any]]
 
 def json_lines(columns: Mapping[str, list[Any]], first: int) -> bytes:
     """Return an object a row, with its number."""
-    from novikoff.cli.render import as_json
-
     rows = enumerate(zip(*columns.values(), strict=True), start=first)
     return "".join(as_json({"row": n} | dict(zip(columns, row, strict=True))) + "\n" for n, row in rows).encode()
 
 
 @contextlib.contextmanager
-def sink(target: "Target | None") -> Iterator[Callable[[bytes], None]]:
+def sink(target: Target | None) -> Iterator[Callable[[bytes], None]]:
     """Yield what takes the lines: a file that gets its name at the end, or standard output, at once."""
     if target is not None:
         from novikoff.data.whole_file import WholeFile
@@ -134,8 +139,6 @@ def sink(target: "Target | None") -> Iterator[Callable[[bytes], None]]:
         with WholeFile(target.path) as file:
             yield file.write
         return
-    from novikoff.cli.render import on_a_terminal
-
     stream = sys.stdout.buffer
 
     def write(lines: bytes) -> None:
@@ -150,26 +153,7 @@ def sink(target: "Target | None") -> Iterator[Callable[[bytes], None]]:
 
 def warn_of_the_unknown(output: Output, unseen: Mapping[str, int], missing: Mapping[str, int]) -> None:
     """Warn of values that were not seen in training."""
-    from novikoff.cli.render import warn
     from novikoff.say.words import unknown_values
 
     for sentence in unknown_values(unseen, missing):
         warn(output, sentence)
-
-
-def panel(document: dict[str, Any]) -> Any:
-    """Show how many rows, and how many of each class."""
-    from novikoff.cli.render import facts, listed
-    from novikoff.say.reviews import sent
-
-    to_review = document.get("to_review")
-    counts = [f"{name} ({count:,})" for name, count in sorted(document["predicted"].items())]
-    return facts(
-        f"novikoff predict {document['file']}",
-        [
-            ("rows", f"{document['rows']:,}"),
-            ("predicted", listed(counts)),
-            ("review", None if to_review is None else sent(to_review, document["rows"])),
-            ("written", document["out"]),
-        ],
-    )

@@ -4,9 +4,8 @@ import contextlib
 import signal
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -24,20 +23,25 @@ SHOWN_AFTER = 0.5
 
 @dataclass
 class ProgressBar:
-    """What has been done so far, of how much."""
+    """What has been done so far, of how much. It is drawn once a stage has taken a while, and until it is closed."""
 
     is_shown: bool
-    began: float = field(default_factory=time.monotonic)
     drawn: "Progress | None" = None
+    timer: threading.Timer | None = None
     what: str = ""
     done: int = 0
     total: int | None = None
 
     def stage(self, what: str, total: int | None = None) -> None:
         """Begin another part of the work."""
-        self.what, self.done, self.total, self.began = what, 0, total, time.monotonic()
+        self.what, self.done, self.total = what, 0, total
         if self.drawn is not None:
             self.drawn.reset(self.drawn.task_ids[0], description=what, total=total)
+        elif self.is_shown:
+            self._stop_timer()
+            self.timer = threading.Timer(SHOWN_AFTER, self._draw)
+            self.timer.daemon = True
+            self.timer.start()
 
     def rename(self, what: str) -> None:
         """Begin the next part of the same work."""
@@ -51,30 +55,22 @@ class ProgressBar:
     def reach(self, done: int) -> None:
         """Set how much is done; never more than there is, though a run may visit rows again after it has converged."""
         self.done = done if self.total is None else min(done, self.total)
-        if not self.is_shown:
-            return
-        if self.drawn is None and time.monotonic() - self.began > SHOWN_AFTER:
-            self._draw()
         if self.drawn is not None:
             self.drawn.update(self.drawn.task_ids[0], completed=self.done)
 
     def _draw(self) -> None:
-        self.drawn = _drawn()
-        self.drawn.add_task(self.what, total=self.total)
+        drawn = _drawn()
+        drawn.add_task(self.what, total=self.total, completed=self.done)
+        drawn.start()
+        self.drawn = drawn
 
     @contextlib.contextmanager
     def during(self, what: str) -> Iterator[None]:
-        """Show the time of work that cannot be counted, such as a search for a proof, once it has taken a while."""
+        """Show the time of work that cannot be counted, such as a search for a proof."""
         self.stage(what)
-        timer = threading.Timer(SHOWN_AFTER, self._draw)
-        if self.is_shown and self.drawn is None:
-            timer.start()
         try:
             yield
         finally:
-            timer.cancel()
-            if timer.ident is not None:
-                timer.join()
             self.close()
 
     def over(self, reader: "Reader", what: str, total: int | None = None) -> "Reader":
@@ -91,9 +87,16 @@ class ProgressBar:
             yield interrupt
 
     def close(self) -> None:
+        self._stop_timer()
         if self.drawn is not None:
             self.drawn.stop()
             self.drawn = None
+
+    def _stop_timer(self) -> None:
+        if self.timer is not None:
+            self.timer.cancel()
+            self.timer.join()
+            self.timer = None
 
 
 @contextlib.contextmanager
@@ -104,6 +107,27 @@ def progress(quiet: bool) -> Iterator[ProgressBar]:
         yield bar
     finally:
         bar.close()
+
+
+def _drawn() -> "Progress":
+    from rich import progress as bars
+    from rich.console import Console
+    from rich.text import Text
+
+    class Rate(bars.ProgressColumn):
+        def render(self, task: Any) -> Any:
+            return Text(f"{task.speed:,.0f} rows/s" if task.speed else "")
+
+    columns = (
+        bars.SpinnerColumn(),
+        bars.TextColumn("{task.description}"),
+        bars.BarColumn(bar_width=24),
+        bars.MofNCompleteColumn(),
+        Rate(),
+        bars.TimeElapsedColumn(),
+        bars.TimeRemainingColumn(),
+    )
+    return bars.Progress(*columns, console=Console(stderr=True), transient=True)
 
 
 @contextlib.contextmanager
@@ -124,38 +148,6 @@ def announce_compilation(quiet: bool) -> Iterator[None]:
         yield
     finally:
         watchers.remove(tell)
-
-
-def _drawn() -> "Progress":
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        SpinnerColumn,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
-
-    class Rate(TextColumn):
-        def render(self, task: Any) -> Any:
-            from rich.text import Text
-
-            return Text(f"{task.speed:,.0f} rows/s" if task.speed else "")
-
-    columns = (
-        SpinnerColumn(),
-        TextColumn("{task.description}"),
-        BarColumn(bar_width=24),
-        MofNCompleteColumn(),
-        Rate(""),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-    )
-    drawn = Progress(*columns, console=Console(stderr=True), transient=True)
-    drawn.start()
-    return drawn
 
 
 class DelayedInterrupt:

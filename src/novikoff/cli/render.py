@@ -1,4 +1,7 @@
-"""Panels: what a person reads. Colours only on a terminal, and none where NO_COLOR is set; rich sees to both."""
+"""Panels: what a person reads. Colours only on a terminal, and none where NO_COLOR is set; rich sees to both.
+
+Nothing is imported before something is shown. What several panels show is at the end: data, weights, verdicts.
+"""
 
 import json
 import sys
@@ -9,15 +12,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from novikoff.cli.documents import Document
-from novikoff.cli.options import Output, Result
-from novikoff.data.visible import visible, visible_json
-from novikoff.say import words
+from novikoff.cli.options import Output, Result, Rows
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType
     from rich.segment import Segment
     from rich.table import Table
     from rich.text import Text
+
+    from novikoff.learn.run import Run
+    from novikoff.prove.separable.certificate import Certificate
 
 WIDEST, NARROW = 100, 70
 GOOD, BAD, NAME = "green", "yellow", "bold"
@@ -30,12 +34,23 @@ def show(output: Output, result: Result) -> None:
     if output.json:
         click.echo(as_json(result.document))
         return
-    console().print(Visible(result.panel()))
+    title = " ".join(filter(None, (click.get_current_context().command_path, result.about)))
+    panel, table = facts(title, result.rows()), result.table
+    console().print(Visible(stacked(panel, columns(table[0], table[1:], left=len(table[0])) if table else None)))
 
 
 def as_json(document: Document) -> str:
     """Return JSON on one line, in which nothing is invisible."""
+    from novikoff.data.visible import visible_json
+
     return visible_json(json.dumps(document, ensure_ascii=False))
+
+
+def visible(text: str, keep: str = "") -> str:
+    """Return text in which nothing is invisible."""
+    from novikoff.data.visible import visible as with_escapes
+
+    return with_escapes(text, keep)
 
 
 @dataclass(frozen=True)
@@ -56,6 +71,12 @@ def on_a_terminal(text: str) -> str:
     return visible(text, keep="\n\t") if sys.stdout.isatty() else text
 
 
+def warn(output: Output, what: str) -> None:
+    """Print a warning on stderr, which no program reads by mistake."""
+    if not output.quiet:
+        click.echo(f"novikoff: {visible(what)}", err=True)
+
+
 def console() -> "Console":
     """Return standard output, as wide as it is, but not so wide that lines are hard to read. Text is never markup."""
     from rich.console import Console
@@ -65,7 +86,7 @@ def console() -> "Console":
     return found
 
 
-def facts(title: str, rows: "Iterable[tuple[str, RenderableType | None]]") -> "RenderableType":
+def facts(title: str, rows: Rows) -> "RenderableType":
     """Return a panel of facts, each with its name; those that are None are omitted."""
     from rich.box import ROUNDED
     from rich.panel import Panel
@@ -93,11 +114,22 @@ def columns(header: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1)
     return table
 
 
-def outcome(word: str, good: str) -> "Text":
-    """Return a verdict in a word, coloured by whether it is the good one."""
+def stacked(*parts: "RenderableType | None") -> "RenderableType":
+    from rich.console import Group
+
+    return Group(*(part for part in parts if part is not None))
+
+
+def styled(text: str, style: str, rest: str = "") -> "Text":
+    """Return text in a style, and the rest of it without."""
     from rich.text import Text
 
-    return Text(word, style=f"bold {GOOD if word == good else BAD}")
+    return Text.assemble((text, style), rest)
+
+
+def outcome(word: str, good: str) -> "Text":
+    """Return a verdict in a word, coloured by whether it is the good one."""
+    return styled(word, f"bold {GOOD if word == good else BAD}")
 
 
 def solution(numbers: Sequence[tuple[str, str]], most: int = 20) -> "RenderableType | None":
@@ -106,46 +138,95 @@ def solution(numbers: Sequence[tuple[str, str]], most: int = 20) -> "RenderableT
     return stacked(columns(("", ""), numbers[:most]), more) if numbers else None
 
 
-def weights_table(weights: Sequence[Document]) -> "Table":
-    """Return weights with bars; with many classes, for each the class first. Names are never cut."""
-    from rich.table import Table
-    from rich.text import Text
-
-    many = any(weight["class"] is not None for weight in weights)
-    largest = max((abs(weight["weight"]) for weight in weights), default=0.0) or 1.0
-    size = 24 if console().width >= NARROW else 8
-    table = Table.grid(padding=(0, 2))
-    if many:
-        table.add_column(overflow="fold")
-    table.add_column(overflow="fold")
-    for _ in ("weight", "bar"):
-        table.add_column(no_wrap=True)
-    for weight in weights:
-        value = weight["weight"]
-        length = max(1, round(size * abs(value) / largest))
-        bar = Text("━" * length, style=GOOD if value > 0 else "red")
-        label = [in_words(weight["class"])] if many else []
-        table.add_row(*label, visible(weight["name"]), Text(f"{value:+.4g}", justify="right"), bar)
-    return table
-
-
 def in_words(label: Any) -> str:
     """Return a label in which nothing is invisible."""
-    return visible(words.label_in_words(label))
+    from novikoff.say.words import label_in_words
+
+    return visible(label_in_words(label))
 
 
 def listed(items: Sequence[Any], most: int = 12) -> str:
     """Return items with commas, not more than `most`."""
+    from novikoff.say import words
+
     return words.listed([item if type(item) is int else in_words(item) for item in items], most)
 
 
-def stacked(*parts: "RenderableType | None") -> "RenderableType":
-    from rich.console import Group
-
-    return Group(*(part for part in parts if part is not None))
+# -- data, weights, runs and verdicts ---------------------------------------------------------------------------------
 
 
-def warn(output: Output, what: str) -> None:
-    """Print a warning on stderr, which no program reads by mistake."""
-    if not output.quiet:
-        click.echo(f"novikoff: {visible(what)}", err=True)
+def what_was_read(data: Document) -> "RenderableType":
+    """Show rows, labels, and what became of each column."""
+    from novikoff.say.words import counted
+
+    label = "" if data["label"] is None else f" {data['label']}"
+    classes = [
+        f"{in_words(name)} ({count:,})" for name, count in zip(data["classes"], data["class_counts"], strict=True)
+    ]
+    first = f"{counted(data['rows'], 'row')} of {counted(data['features'], 'feature')}; label{label}: {listed(classes)}"
+    kinds: dict[str, list[str]] = {}
+    for column in data["columns"]:
+        kinds.setdefault(column["kind"], []).append(_with_detail(column))
+    lacking = [column["name"] for column in data["columns"] if column["detail"].endswith("some are missing")]
+    if lacking:
+        kinds["missing"] = [f"some values of {listed(lacking, 24)}, each a feature of its own"]
+    return stacked(styled(first, ""), columns(("", ""), [(kind, listed(n, 24)) for kind, n in kinds.items()], left=2))
+
+
+def _with_detail(column: Document) -> str:
+    if column["kind"] == "categorical":
+        return f"{column['name']} ({column['detail'].partition(':')[0]})"
+    return f"{column['name']} ({column['detail']})" if column["kind"] == "ignored" else column["name"]
+
+
+def encoded_columns(described: list[Document]) -> "Table | None":
+    """Show how each column of a table is used."""
+    rows = [(column["name"], column["kind"], column["detail"]) for column in described]
+    return columns(("", "", ""), rows, left=3) if rows else None
+
+
+def weights(heaviest: list[Document], run: "Run", classes: list[Any]) -> "RenderableType":
+    """Show the largest weights by name, with bars, and which class they favour. Names are never cut."""
+    from rich.table import Table
+
+    from novikoff.say.runs import NO_WEIGHTS, READOUT_WORDS
+
+    if not heaviest:
+        return styled("all weights are 0" if run.readout != "vote" else NO_WEIGHTS, "")
+    many, largest = heaviest[0]["class"] is not None, max(abs(weight["weight"]) for weight in heaviest)
+    favour = f"; positive values favour {in_words(classes[1])!r}" if len(classes) == 2 else ", each after its class"
+    size = 24 if console().width >= NARROW else 8
+    table = Table.grid(padding=(0, 2))
+    for place in range(4 if many else 3):
+        table.add_column(**({"overflow": "fold"} if place < 1 + many else {"no_wrap": True}))  # type: ignore[arg-type]
+    for weight in heaviest:
+        value = weight["weight"]
+        bar = "━" * max(1, round(size * abs(value) / largest))
+        label = [in_words(weight["class"])] if many else []
+        table.add_row(*label, visible(weight["name"]), f"{value:+.4g}", styled(bar, GOOD if value > 0 else "red"))
+    table.columns[-2].justify = "right"
+    return stacked(styled(f"{len(heaviest)} largest of {READOUT_WORDS[run.readout]}{favour}", ""), table)
+
+
+def ending(run: "Run") -> "RenderableType":
+    """Show when and why it stopped."""
+    from novikoff.learn.run import Stopped
+    from novikoff.say import runs as say
+
+    return styled(say.ending(run), GOOD if run.stopped is Stopped.NO_MISTAKES else BAD)
+
+
+def verdict(certificate: "Certificate", of: str = "") -> "Text":
+    """Show the verdict in a word and in a sentence; and of which rows, if that is to be said."""
+    word = certificate.verdict.value
+    rest = certificate.verdict_in_words.removeprefix(word)
+    return styled(word, f"bold {GOOD if word == 'separable' else BAD}", f"{rest}: {certificate.meaning}{of}")
+
+
+def certified(certificate: "Certificate | None", why_not: str | None, run: "Run") -> "RenderableType":
+    """Show the verdict, and of which rows, if the run has seen fewer; or why there is none."""
+    from novikoff.say.certificates import of_all_rows
+
+    if certificate is None:
+        return f"skipped: {why_not}"
+    return verdict(certificate, of_all_rows(certificate.n_rows, run.held_out_rows))

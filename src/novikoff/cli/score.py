@@ -7,9 +7,10 @@ import click
 
 from novikoff.cli import documents, options
 from novikoff.cli.files import load_model
-from novikoff.cli.options import Output, Result, TableOptions
+from novikoff.cli.options import Output, Result, Rows, TableOptions
 from novikoff.cli.predict import warn_of_the_unknown
 from novikoff.cli.progress import progress
+from novikoff.cli.render import columns, in_words, listed, warn
 
 # More classes than this do not fit beside each other.
 WIDEST_TABLE = 10
@@ -23,7 +24,6 @@ WIDEST_TABLE = 10
 @options.answering
 def score(model: str, file: str, table: TableOptions, output: Output) -> Result:
     """Count the errors of MODEL on the labelled table FILE."""
-    from novikoff.cli.render import listed, warn
     from novikoff.cli.tables import open_for
     from novikoff.learn.measures import RocScores, by_class
     from novikoff.learn.model import Classifier
@@ -74,13 +74,11 @@ def score(model: str, file: str, table: TableOptions, output: Output) -> Result:
             f"If the labels of {file} are in another column, name it with --label",
         )
     warn_of_the_unknown(output, unseen, missing)
-    return Result(document, lambda: panel(document))
+    return Result(document, file, lambda: rows_of(document))
 
 
-def panel(document: dict[str, Any]) -> Any:
+def rows_of(document: dict[str, Any]) -> Rows:
     """Show the errors, how well every class is found, and the confusion matrix."""
-    from novikoff.cli.render import columns, facts, in_words, listed
-
     names = list(map(in_words, document["classes"]))
     table = None
     if len(names) <= WIDEST_TABLE:
@@ -90,15 +88,12 @@ def panel(document: dict[str, Any]) -> Any:
     measures = ("precision", "recall", "f1")
     found = [(in_words(of["class"]), *(f"{of[name]:.2%}" for name in measures)) for of in document["by_class"]]
     unknown = [f"{name} ({count:,})" for name, count in document["unknown_labels"].items()]
-    return facts(
-        f"novikoff score {document['file']}",
-        [
-            ("rows", f"{document['rows']:,}"),
-            ("errors", f"{document['errors']:,} ({document['errors'] / document['rows']:.2%})"),
-            ("accuracy", f"{document['accuracy']:.2%}"),
-            ("AUC", None if document["auc"] is None else f"{document['auc']:.4f}"),
-            ("classes", columns(("", "precision", "recall", "F1"), found)),
-            ("confusion", table),
-            ("unknown", f"{listed(unknown, 8)}: labels that the model does not know" if unknown else None),
-        ],
-    )
+    return [
+        ("rows", f"{document['rows']:,}"),
+        ("errors", f"{document['errors']:,} ({document['errors'] / document['rows']:.2%})"),
+        ("accuracy", f"{document['accuracy']:.2%}"),
+        ("AUC", None if document["auc"] is None else f"{document['auc']:.4f}"),
+        ("classes", columns(("", "precision", "recall", "F1"), found)),
+        ("confusion", table),
+        ("unknown", f"{listed(unknown, 8)}: labels that the model does not know" if unknown else None),
+    ]

@@ -6,6 +6,7 @@ import click
 
 from novikoff.cli import documents, options
 from novikoff.cli.options import Output, Result
+from novikoff.cli.render import show
 from novikoff.options import Number
 
 # How many days, or all.
@@ -29,18 +30,10 @@ DAYS = options.OfKind(Number("a number of days of at least 1", low=1.0, high=1e6
 )
 @options.number("--keep-log", DAYS, "all|DAYS", "How long to keep events that two snapshots cover.", "all")
 @options.number(
-    "--models",
-    options.AT_LEAST_ONE,
-    "N",
-    "Keep this many models in memory; others are loaded on use.",
-    1000,
+    "--models", options.AT_LEAST_ONE, "N", "Keep this many models in memory; others are loaded on use.", 1000
 )
 @options.number(
-    "--snapshot-every",
-    click.IntRange(min=1000),
-    "N",
-    "Take a snapshot after this many events of a model.",
-    50_000,
+    "--snapshot-every", click.IntRange(min=1000), "N", "Take a snapshot after this many events of a model.", 50_000
 )
 @click.option(
     "--url",
@@ -79,7 +72,6 @@ def serve(
     token = None if token_file is None else read_token(token_file)
     check_address(host, token)
 
-    from novikoff.cli.render import facts, show
     from novikoff.serve.app import App
     from novikoff.serve.run import serve as run
     from novikoff.serve.service import Service, ServiceOptions
@@ -90,7 +82,7 @@ def serve(
     opened = open_store(store, reached_at(url, address, store), lease)
     document = documents.document("serve", address=address, store=shown(store))
     rows = [("address", address), ("store", shown(store)), ("end it with", "Ctrl-C")]
-    show(output, Result(document, lambda: facts("novikoff serve", rows)))
+    show(output, Result(document, "", lambda: rows))
     seconds = None if keep_log is None else 86400.0 * keep_log
     service = Service(opened, ServiceOptions(models, snapshot_every, seconds))
     run(listener, App(service, token, log=None if output.quiet else sys.stderr))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from novikoff.cli.errors import sentence
+from novikoff.cli.commands import sentence
 from novikoff.cli.options import AT_LEAST_ONE, OfKind, grouped, number
 from novikoff.options import Number
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from novikoff.cli import documents, options
-from novikoff.cli.commands import Lazy, LazyGroup
-from novikoff.cli.errors import DONE, INTERRUPTED
-from novikoff.cli.files import default_model, load_model, model_target, out_target
-from novikoff.cli.options import Output, Result, ReviewOptions, grouped
+from novikoff.cli.commands import DONE, INTERRUPTED, LazyGroup
+from novikoff.cli.files import Target, load_model
+from novikoff.cli.options import Output, Result, ReviewOptions, Rows, grouped
 from novikoff.cli.progress import progress
+from novikoff.cli.render import as_json, columns, ending, listed, on_a_terminal, weights
 from novikoff.options import Choice
 
 if TYPE_CHECKING:
@@ -22,14 +22,15 @@ if TYPE_CHECKING:
     from novikoff.learn.run import Run
 
 SHOWN = 10
+SCHEMES = ("IOB1", "IOB2", "IOBES", "BILOU")
 COMMANDS = {
-    "train": Lazy("novikoff.cli.tag:train", "Learn a tagger from labelled sentences."),
-    "run": Lazy("novikoff.cli.tag:run", "Add a column of labels to sentences."),
-    "score": Lazy("novikoff.cli.tag:score", "Report accuracy, and precision, recall and F1 of chunks."),
+    "train": "Learn a tagger from labelled sentences.",
+    "run": "Add a column of labels to sentences.",
+    "score": "Report accuracy, and precision, recall and F1 of chunks.",
 }
 
 
-@click.group(cls=LazyGroup, lazy=COMMANDS)
+@click.group(cls=LazyGroup, lazy=COMMANDS, home=__name__)
 def tag() -> None:
     """Label sequences: train, run and score taggers on CoNLL files.
 
@@ -46,45 +47,32 @@ class ConllOptions:
     comment: str | None
 
     @property
-    def names(self) -> tuple[str, ...]:
-        return tuple(name.strip() for name in self.columns.split(",")) if self.columns else ()
-
-    @property
     def between(self) -> str | None:
         """The separator of columns."""
         return "\t" if self.separator in ("tab", "\\t") else self.separator
 
-    def read(self, file: str, names: tuple[str, ...] | None) -> "Sentences":
-        """Read the sentences of a file; "-" is standard input."""
-        from novikoff.data.sentences import read_conll
+    def read(self, file: str, tagger: "Tagger | None" = None, *, labelled: bool = True) -> "Sentences":
+        """Read the sentences of a file; "-" is standard input.
 
+        For a tagger its columns are those of the training file, perhaps without the label, unless others are named.
+        """
+        from novikoff.data.sentences import read_conll, read_to_label
+        from novikoff.data.streams import check_is_file
+
+        source: Any = sys.stdin.buffer
+        if file != "-":
+            check_is_file(file)
+            source = file
+        names = tuple(name.strip() for name in self.columns.split(",")) if self.columns else ()
+        known = () if tagger is None else tagger.features.columns
         how = {"separator": self.between, "comment": self.comment}
-        return _with_tokens(file, read_conll(_source(file), names, **how))
-
-    def read_for(self, tagger: "Tagger", file: str, *, labelled: bool) -> "Sentences":
-        """Read the same with the columns of the training file, perhaps without the label, unless others are named."""
-        from novikoff.data.sentences import read_to_label
-
-        known = tagger.features.columns
-        if self.names or labelled:
-            return self.read(file, self.names or (*known, "label"))
-        how = {"separator": self.between, "comment": self.comment}
-        return _with_tokens(file, read_to_label(_source(file), known, set(map(str, tagger.labels)), **how))
-
-
-def _source(file: str) -> Any:
-    from novikoff.data.streams import check_is_file
-
-    if file == "-":
-        return sys.stdin.buffer
-    check_is_file(file)
-    return file
-
-
-def _with_tokens(file: str, sentences: "Sentences") -> "Sentences":
-    if not sentences.n_tokens:
-        raise ValueError(f"{file} has no tokens")
-    return sentences
+        if tagger is None or names or labelled:
+            sentences = read_conll(source, names or (None if tagger is None else (*known, "label")), **how)
+        else:
+            sentences = read_to_label(source, known, set(map(str, tagger.labels)), **how)
+        if not sentences.n_tokens:
+            raise ValueError(f"{file} has no tokens")
+        return sentences
 
 
 layout = grouped(
@@ -116,7 +104,7 @@ layout = grouped(
 @click.option("--start", type=click.Path(), metavar="MODEL", help="Continue training this tagger.")
 @click.option(
     "--constraint",
-    type=click.Choice(["IOB1", "IOB2", "IOBES", "BILOU"]),
+    type=click.Choice(SCHEMES),
     help="Predict only legal label sequences of this scheme.",
 )
 @options.number("--min-count", options.AT_LEAST_ONE, "N", "Ignore features that occur less often.", 1)
@@ -138,8 +126,7 @@ def train(
     templates: str | None,
     layout: ConllOptions,
     label: str | None,
-    model: str | None,
-    force: bool,
+    target: Target,
     start: str | None,
     folds: int | None,
     review: ReviewOptions,
@@ -168,12 +155,8 @@ def train(
     if folds is not None and learning["held_out"] is not None:
         raise ValueError("--held-out and --folds cannot be combined; choose one")
     review.check(learning["held_out"], file)
-    target = model_target(model or default_model(file), force)
     before = None if start is None else load_model(start, Tagger)
-    if before is None:
-        sentences = layout.read(file, layout.names or None)
-    else:
-        sentences = layout.read_for(before, file, labelled=True)
+    sentences = layout.read(file, before)
     label = label or sentences.columns[-1]
     gold = sentences.column(label)
     share, seed = learning["held_out"], learning["random_state"]
@@ -213,7 +196,8 @@ def train(
         model=target,
         **documents.described_review(tagger),
     )  # fmt: skip
-    return Result(document, lambda: train_panel(document, tagger.run), INTERRUPTED if watched.interrupted else DONE)
+    code = INTERRUPTED if watched.interrupted else DONE
+    return Result(document, file, lambda: rows_of_training(document, tagger.run), code)
 
 
 def _reviewed(
@@ -232,38 +216,32 @@ def _reviewed(
         kept, held = aside.parted(len(sentences), "sequence")
         seen, others = kept.tolist(), sentences.some(held.tolist())
     elif asked.review_file is not None:
-        others = layout.read_for(tagger, asked.review_file, labelled=True)
+        others = layout.read(asked.review_file, tagger)
     some = sentences.some(list(seen[:: 1 + len(seen) // ENOUGH_SEQUENCES]))
     return replace(tagger, review=review_tagger(tagger, some, others, others.column(label), **asked.asked))
 
 
-def train_panel(document: dict[str, Any], run: "Run") -> Any:
+def rows_of_training(document: dict[str, Any], run: "Run") -> Rows:
     """Show what was read, what was learned, and where the model is."""
-    from novikoff.cli import wording
-    from novikoff.cli.render import facts, listed
     from novikoff.say import runs as say
     from novikoff.say.words import counted
 
     data = document["data"]
-    size = f"{counted(data['sentences'], 'sentence')}, {counted(data['tokens'], 'token')}"
     went_on = run.examples > run.epochs * (run.n_rows or 0)  # sentences held out now may have been learned then
     how = "novikoff tag score on new sentences measures it" if went_on else "add --held-out 0.2"
-    return facts(
-        f"novikoff tag train {data['file']}",
-        [
-            ("read", size),
-            ("features", f"{data['features']:,} with weights, by {counted(data['templates'], 'template')}"),
-            ("labels", listed(data["labels"], 24)),
-            ("expected error", run.generalisation().with_hint(f" ({how})")),
-            ("review", document.get("review", {}).get("in_words")),
-            ("weights", wording.weights(document["weights"], run, data["labels"])),
-            ("ended", wording.ending(run)),
-            ("mistakes", say.made(run)),
-            ("errors", say.wrong(run)),
-            ("bound", say.made_rule_out(run)),
-            ("model", document["model"]),
-        ],
-    )
+    return [
+        ("read", f"{counted(data['sentences'], 'sentence')}, {counted(data['tokens'], 'token')}"),
+        ("features", f"{data['features']:,} with weights, by {counted(data['templates'], 'template')}"),
+        ("labels", listed(data["labels"], 24)),
+        ("expected error", run.generalisation().with_hint(f" ({how})")),
+        ("review", document.get("review", {}).get("in_words")),
+        ("weights", weights(document["weights"], run, data["labels"])),
+        ("ended", ending(run)),
+        ("mistakes", say.made(run)),
+        ("errors", say.wrong(run)),
+        ("bound", say.made_rule_out(run)),
+        ("model", document["model"]),
+    ]
 
 
 # -- run --------------------------------------------------------------------------------------------------------------
@@ -274,11 +252,10 @@ def train_panel(document: dict[str, Any], run: "Run") -> Any:
 @click.argument("file", type=options.FILE)
 @layout
 @options.out("The output file.  [default: standard output]", "OUT")
-@options.force
 @click.option("--review", is_flag=True, help="Add a column: whether the sentence needs review, by train --review.")
 @options.answering
 def run(
-    model: str, file: str, layout: ConllOptions, out: str | None, force: bool, review: bool, output: Output
+    model: str, file: str, layout: ConllOptions, target: Target | None, review: bool, output: Output
 ) -> Result | None:
     """Write the sentences in FILE with one more column: the labels that MODEL gives them.
 
@@ -286,23 +263,27 @@ def run(
     text, one sentence or one token per line. With --json, standard output has one object per sentence: its number
     and its labels.
     """
-    from novikoff.cli.render import as_json, facts, on_a_terminal
     from novikoff.data.sentences import write_conll
     from novikoff.learn.chain.tagger import Tagger
+    from novikoff.learn.review import review_of
     from novikoff.say import reviews as say
 
-    target = out_target(out, force)
     tagger = load_model(model, Tagger)
-    sentences = layout.read_for(tagger, file, labelled=False)
-    labels, sent = _to_review(tagger, sentences) if review else (tagger.label(sentences), [])
-    if output.json and target is None:
-        for number, found in enumerate(labels):
-            known = {"review": sent[number]} if review else {}
-            click.echo(as_json({"sentence": number, "labels": found, **known}))
-        return None
-    text = {"predicted": [[str(label) for label in found] for found in labels]}
+    sentences = layout.read(file, tagger, labelled=False)
+    sent: list[bool] = []
     if review:
-        text["review"] = [[str(one).lower()] * len(found) for one, found in zip(sent, labels, strict=True)]
+        proved, found = review_of(tagger), tagger.label_with_scores(sentences)
+        labels, sent = [one.labels for one in found], proved.to_review([one.margin for one in found]).tolist()
+    else:
+        labels = tagger.label(sentences)
+    if output.json and target is None:
+        for number, names in enumerate(labels):
+            known = {"review": sent[number]} if review else {}
+            click.echo(as_json({"sentence": number, "labels": names, **known}))
+        return None
+    text = {"predicted": [[str(label) for label in names] for names in labels]}
+    if review:
+        text["review"] = [[str(one).lower()] * len(names) for one, names in zip(sent, labels, strict=True)]
     shown = io.BytesIO() if target is None and sys.stdout.isatty() else None
     stream = shown or sys.stdout.buffer if target is None else target.path
     write_conll(stream, sentences, text, separator=layout.between)
@@ -314,18 +295,12 @@ def run(
         "tag run", model=model, file=file, out=target, sentences=len(labels), tokens=sentences.n_tokens,
         **({"to_review": sum(sent)} if review else {}),
     )  # fmt: skip
-    size = f"{len(labels):,} sentences, {sentences.n_tokens:,} tokens"
-    asked = say.sent(sum(sent), len(sent), "sentence") if review else None
-    rows = [("labelled", size), ("review", asked), ("written", str(target))]
-    return Result(document, lambda: facts(f"novikoff tag run {file}", rows))
-
-
-def _to_review(tagger: "Tagger", sentences: "Sentences") -> tuple[list[list[Any]], list[bool]]:
-    """Return the labels of every sentence, and whether it needs a review."""
-    from novikoff.learn.review import review_of
-
-    proved, found = review_of(tagger), tagger.label_with_scores(sentences)
-    return [one.labels for one in found], proved.to_review([one.margin for one in found]).tolist()
+    rows = [
+        ("labelled", f"{len(labels):,} sentences, {sentences.n_tokens:,} tokens"),
+        ("review", say.sent(sum(sent), len(sent), "sentence") if review else None),
+        ("written", str(target)),
+    ]
+    return Result(document, file, lambda: rows)
 
 
 # -- score ------------------------------------------------------------------------------------------------------------
@@ -338,7 +313,7 @@ def _to_review(tagger: "Tagger", sentences: "Sentences") -> tuple[list[list[Any]
 @click.option("--label", metavar="COL", help="The label column.  [default: the last]")
 @click.option(
     "--scheme",
-    type=click.Choice(["IOB1", "IOB2", "IOBES", "BILOU", "none"]),
+    type=click.Choice([*SCHEMES, "none"]),
     default="IOB2",
     show_default=True,
     help="How labels mark chunks, if they do.",
@@ -353,7 +328,7 @@ def score(model: str, file: str, layout: ConllOptions, label: str | None, scheme
     from novikoff.learn.measures import score_chunks
 
     tagger = load_model(model, Tagger)
-    sentences = layout.read_for(tagger, file, labelled=True)
+    sentences = layout.read(file, tagger)
     gold = sentences.column(label or sentences.columns[-1])
     found = [[str(name) for name in names] for names in tagger.label(sentences)]
     right = sum(a == b for truth, guess in zip(gold, found, strict=True) for a, b in zip(truth, guess, strict=True))
@@ -370,13 +345,11 @@ def score(model: str, file: str, layout: ConllOptions, label: str | None, scheme
         "tag score", model=model, file=file, sentences=len(gold), tokens=sentences.n_tokens, right_tokens=right,
         accuracy=right / sentences.n_tokens, chunks=chunks,
     )  # fmt: skip
-    return Result(document, lambda: score_panel(document))
+    return Result(document, file, lambda: rows_of_score(document))
 
 
-def score_panel(document: dict[str, Any]) -> Any:
+def rows_of_score(document: dict[str, Any]) -> Rows:
     """Show the accuracy, and precision, recall and F1 of the chunks."""
-    from novikoff.cli.render import columns, facts
-
     table = None
     if document["chunks"] is not None:
         header = ("type", "precision", "recall", "F1", "gold", "found", "correct")
@@ -386,11 +359,8 @@ def score_panel(document: dict[str, Any]) -> Any:
             for c in document["chunks"]
         ]  # fmt: skip
         table = columns(header, rows)
-    return facts(
-        f"novikoff tag score {document['file']}",
-        [
-            ("read", f"{document['sentences']:,} sentences, {document['tokens']:,} tokens"),
-            ("labels", f"{document['right_tokens']:,} right ({document['accuracy']:.2%})"),
-            ("chunks", table),
-        ],
-    )
+    return [
+        ("read", f"{document['sentences']:,} sentences, {document['tokens']:,} tokens"),
+        ("labels", f"{document['right_tokens']:,} right ({document['accuracy']:.2%})"),
+        ("chunks", table),
+    ]

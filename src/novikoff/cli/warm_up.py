@@ -15,11 +15,9 @@ def warm_up(output: Output) -> Result:
     Small tables need no compilation; larger ones do, for some seconds, the first time on a machine. This does it in
     advance, for example while an image is built, and reports the time of each part; if already compiled, it only loads.
     """
-    from novikoff.cli.render import facts
     from novikoff.warming import warm_up as compile_all
 
     with progress(output.quiet) as bar, bar.during("compiling"):
         seconds = compile_all(bar.rename)
-    document = documents.document("warm-up", seconds=seconds)
-    lines = [(what, f"{spent:.1f} s") for what, spent in (*seconds.items(), ("total", sum(seconds.values())))]
-    return Result(document, lambda: facts("novikoff warm-up", lines))
+    rows = [(what, f"{spent:.1f} s") for what, spent in (*seconds.items(), ("total", sum(seconds.values())))]
+    return Result(documents.document("warm-up", seconds=seconds), "", lambda: rows)
