@@ -159,8 +159,10 @@ def check_table(
     with contextlib.suppress(ModelFileError):
         model = load_plain(certificate)
     label, encoding = (None, None) if claimed.table is None else (claimed.table.label, claimed.table.encoding)
-    known = {} if encoding is None or not encoding.is_of_table else {"label": label, "types": encoding.types_as_given}
-    reader = as_remembered(read(file, format=table.format, zero_based=table.zero_based, **known), model, table.form)
+    known: dict[str, Any] = {"format": table.format, "zero_based": table.zero_based}
+    if encoding is not None and encoding.is_of_table:
+        known |= {"label": label, "types": encoding.types_as_given}
+    reader = as_remembered(read(file, **known), model, table.form)
     names: list[str] = []
     if reader.is_table:  # all columns, whether a proof uses them or not
         names = list(reader.layout().names if reader.is_text else replace(reader, types=None).column_types)

@@ -105,7 +105,8 @@ def fit_on_shards(
         raise ValueError("with --cluster, texts have features for words and pairs of words; add --words 2")
     asked = {name: value for name, value in learning.items() if name not in NOT_NEEDED}
     asked["shuffle"] = None if asked["shuffle"] else False
-    reader, counts = table.open(file, output), ()
+    reader = table.open(file, output)
+    counts: tuple[int, ...] = ()
 
     def watch(rounds: "Rounds") -> None:
         nonlocal counts

@@ -198,7 +198,7 @@ def weights(heaviest: list[Document], run: "Run", classes: list[Any]) -> "Render
     size = 24 if console().width >= NARROW else 8
     table = Table.grid(padding=(0, 2))
     for place in range(4 if many else 3):
-        table.add_column(**({"overflow": "fold"} if place < 1 + many else {"no_wrap": True}))  # type: ignore[arg-type]
+        table.add_column(**({"overflow": "fold"} if place < 1 + many else {"no_wrap": True}))
     for weight in heaviest:
         value = weight["weight"]
         bar = "━" * max(1, round(size * abs(value) / largest))
