@@ -18,8 +18,7 @@ from sklearn.exceptions import NotFittedError
 from novikoff.estimators.sequence_perceptron import SequencePerceptron
 from novikoff.estimators.shell import Absent, verbose_watch
 from novikoff.keep.layout import dumped
-from novikoff.keep.models import load, save
-from novikoff.keep.sequence import to_parts
+from novikoff.keep.models import load, parts_of, save
 from novikoff.learn.chain.space import SequenceRun
 from novikoff.learn.chain.tagger import Tagger
 
@@ -168,7 +167,7 @@ class CRF(BaseEstimator):
     @property
     def size_(self) -> int | None:
         """How many bytes the model takes in a file."""
-        parts = self._if_fitted(lambda model: to_parts(model.to_model()))
+        parts = self._if_fitted(lambda model: parts_of(model))
         return None if parts is None else len(dumped(parts.header)) + sum(a.nbytes for a in parts.arrays.values())
 
     @property

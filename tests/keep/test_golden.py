@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from novikoff.keep.models import CODECS, load, read_header
+from novikoff.keep.models import LEARNERS, load, read_header
 from novikoff.keep.values import decode
 from tests.keep import samples
 
@@ -38,4 +38,4 @@ def test_a_file_of_old_predicts_what_it_predicted(path):
 
 
 def test_there_is_a_file_of_every_learner():
-    assert {read_header(path)["learner"] for path in GOLDEN} == set(CODECS)
+    assert {read_header(path)["learner"] for path in GOLDEN} == set(LEARNERS)

@@ -301,9 +301,9 @@ def test_another_format_is_refused_in_one_sentence(path, number):
         ("perceptron", lambda header: header.update(tie="both"), "tie is 'both': Invalid enum value"),
         ("structured", lambda header: header["parameters"].pop("held_out"), "the parameters are not those"),
         ("online", lambda header: header["parameters"].update(readout="vote"), "readout='vote' replays every mistake"),
-        ("online", lambda header: header.update(narrow=1), "narrow examples without a lead"),
-        ("sequence", lambda header: header["classes"].append("B-X"), "a label occurs twice"),
-        ("sequence", lambda header: header["features"].update(templates=["w[0]"] * 3), "array"),
+        ("online", lambda header: header["memory"].update(narrow=1), "narrow examples without a lead"),
+        ("sequence", lambda header: header["labels"].append("B-X"), "a label occurs twice"),
+        ("sequence", lambda header: header["features"].update(index=["w[0]"] * 3), "array"),
     ],
 )
 def test_an_error_says_what_is_wrong(name, change, words, path):
@@ -338,7 +338,7 @@ def test_a_header_gets_no_more_memory_than_its_file_has_room_for(name, path):
 
 def test_labels_without_weights_get_no_links(path):
     labels = [f"label {number}" for number in range(20_000)]
-    content = forged(GOLDEN["sequence"], path, lambda header: header.update(classes=labels))
+    content = forged(GOLDEN["sequence"], path, lambda header: header.update(labels=labels))
     with pytest.raises(layout.ModelFileError, match="labels without weights"):
         attempt(content, path)
 

@@ -107,7 +107,7 @@ def _fail(store, after):
 def main():
     with contextlib.suppress(ImportError):
         import novikoff.serve.postgres
-    import novikoff.keep.online
+    import novikoff.keep.named
     import novikoff.serve.app
     import novikoff.serve.limits
     import novikoff.serve.run

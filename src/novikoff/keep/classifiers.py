@@ -1,91 +1,217 @@
-"""Row classifiers in files, linear and kernel ones: the classes, the columns, and the learned state."""
+"""Models of rows in files: the linear perceptron with the mistakes of a vote, the kernel perceptron, and a lift.
 
-from collections.abc import Callable, Mapping
+A kernel that is a function cannot be in a file; the caller of `load` passes it.
+"""
+
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from novikoff.keep import checks
-from novikoff.keep.checks import ensure, take
-from novikoff.keep.codec import OF_MODELS, RECORDS, Codec, declared_fields, goes_on, read_run, write_model
-from novikoff.keep.layout import Arrays, FileParts
-from novikoff.keep.parameters import decode_parameters
-from novikoff.keep.values import decode_array, encode_array
-from novikoff.learn.model import Classifier
-
-BY_HAND = (*OF_MODELS, "classes", "encoding", "feature_names", "memory")
-
-Functions = Mapping[str, Callable[..., Any]]
-
-
-def write_classifier(model: Classifier, memory: Any, codec: Codec) -> FileParts:
-    """Return the parts of a file for a classifier and its memory."""
-    arrays, encoding = Arrays(), model.encoding
-    has_own = encoding is not None and encoding.names_features
-    header = {
-        **write_model(model, model.record),
-        "classes": encode_array(np.asarray(model.classes), "classes_"),
-        "feature_names": None if has_own or model.feature_names is None else list(model.feature_names),
-        "encoding": None if encoding is None else encoding.to_dict(),
-        **codec.write_fields(model, arrays, without=BY_HAND),
-        "memory": codec.write_fields(memory, arrays),
-    }
-    if model.mistake_guesses is not None:
-        arrays["mistake_guesses"] = np.searchsorted(model.classes, model.mistake_guesses).astype(np.int64)
-    return FileParts(header, arrays)
+from novikoff.features.lift import LiftModel
+from novikoff.keep.codec import (
+    FORMS,
+    LARGEST,
+    Codec,
+    Declared,
+    Format,
+    TypeForm,
+    check_arrays,
+    check_memory,
+    declared_fields,
+    ensure,
+    take,
+)
+from novikoff.keep.layout import Arrays
+from novikoff.keep.values import decode_names, encode_names
+from novikoff.learn.class_weights import HEAVIEST, LIGHTEST
+from novikoff.learn.kernel.kernels import KERNELS, Entries, KernelFunction, Objects, Points, Vectors
+from novikoff.learn.kernel.memory import KernelMemory, KernelModel
+from novikoff.learn.linear.memory import LinearModel
+from novikoff.learn.linear.vote import Ballot
+from novikoff.learn.model import LearnedModel
 
 
-def read_classifier(
-    kind: Any, parts: FileParts, functions: Functions, codec: Codec, check: Callable[[Any, int], bool]
-) -> Any:
-    """Return a classifier of this kind. `check` verifies that the memory fits the number of classes, and returns
-    whether it can vote."""
-    header, arrays = parts.header, dict(parts.arrays)
-    classes = _classes(header)
-    memory = codec.read(declared_fields(kind)["memory"], header["memory"], arrays)
-    may_vote = check(memory, len(classes))
-    checks.class_weights(memory, len(classes))
-    guesses = take(arrays, "mistake_guesses", np.int64, may_be_none=True)
-    known = codec.read_fields(kind, header, arrays, without=BY_HAND)
-    checks.all_taken(arrays)
-    checks.mistake_rows(known["mistake_rows"])
-    if guesses is not None:
-        rows = known["mistake_rows"]
-        checks.shape(guesses, "mistake_guesses", len(guesses if rows is None else rows))
-        checks.within(guesses, "mistake_guesses", len(classes))
-    run, parameters = read_run(header, most_mistakes=len(classes)), decode_parameters(header, functions)
-    checks.memory(memory, run)
-    readout = known["readout"]
-    ensure(readout != "vote" or may_vote, "there is to be a vote, and no mistakes were kept for it")
-    ensure(parameters.get("readout", readout) == readout, "the read-out of the parameters differs from the model's")
-    return kind(
-        memory,
-        classes,
-        run=None if goes_on(header) else run,
-        parameters=parameters,
-        mistake_guesses=None if guesses is None else classes[guesses],
-        **_columns(header, memory.n_columns),
-        **known,
+def _checked(model: Any, may_vote: bool) -> Any:
+    """Return a classifier whose memory was checked; its classes, columns, read-out and guesses have to fit, too."""
+    memory, classes, encoding, names = model.memory, model.classes, model.encoding, model.feature_names
+    n_columns, readout, guesses = memory.n_columns, model.readout, model.mistake_guesses
+    ensure("classes are no list of labels", classes.ndim == 1 and len(classes) >= 1)
+    ensure("classes are not sorted, or not different", np.all(classes[:-1] < classes[1:]))
+    check_memory(memory, model.run)
+    weights = memory.class_weights
+    if weights is not None:
+        check_arrays(memory, class_weights=Declared((len(classes),)))
+        ensure("the weights of the classes make no sense", weights.min() >= LIGHTEST, weights.max() <= HEAVIEST)
+    ensure("there is to be a vote, and no mistakes were kept for it", readout != "vote" or may_vote)
+    same = model.parameters.get("readout", readout) == readout
+    ensure("the read-out of the parameters differs from the model's", same)
+    ensure("there are not as many names as features", encoding is None or encoding.n_columns == n_columns)
+    if names is not None and (encoding is None or not encoding.names_features):
+        ensure("there are not as many names as features", len(names) == n_columns)
+    if guesses is None:
+        return model
+    places = {label: place for place, label in enumerate(classes.tolist())}
+    return replace(model, mistake_guesses=classes[np.array([places[guess] for guess in guesses], dtype=np.int64)])
+
+
+def _linear(model: LinearModel) -> LinearModel:
+    memory, n_classes = model.memory, len(model.classes)
+    width, ballots = memory.weights.shape[-1], memory.ballots
+    ensure("there are not as many classes as the weights are for", memory.n_classes == n_classes)
+    ensure("the constant is neither 0 nor 1", memory.constant in (0.0, 1.0))
+    ensure("the weights have no column for the bias, or too many columns", width >= 1, memory.width <= 2**32)
+    of_vectors = Declared((n_classes if n_classes > 2 else 1, width))
+    columns = Declared((width - 1,), memory.width, strictly=True)
+    check_arrays(memory, weights=of_vectors, drift=of_vectors, columns=columns)
+    ensure("there are more mistakes than examples", memory.updates <= memory.examples)
+    ensure("the record of mixing is invalid", memory.mixed is None or memory.mixed.fewer <= memory.updates)
+    for ballot in ballots or ():
+        _check_ballot(ballot, memory)
+    if ballots is not None:
+        kept = sum(len(ballot.mistakes.rows) for ballot in ballots)
+        ensure(f"{kept} mistakes were kept, but {memory.updates} were made", kept == memory.updates)
+    return _checked(model, ballots is not None)
+
+
+def _check_ballot(ballot: Ballot, memory: Any) -> None:
+    support, mistakes, n = ballot.support, ballot.mistakes, len(ballot.mistakes.rows)
+    ensure("the rows of the vote have other columns", support.n_columns == memory.n_columns)
+    of_class = Declared((n,), memory.n_classes)
+    check_arrays(
+        mistakes,
+        rows=Declared((n,), support.n_rows),
+        times=Declared((n,), memory.examples, strictly=True),
+        right=of_class,
+        wrong=of_class,
+        amounts=Declared((n,)),
     )
+    ensure("a mistake took the right class", np.all(mistakes.right != mistakes.wrong))
+    ensure("a mistaken row was multiplied by no positive number", np.all(mistakes.amounts > 0))
 
 
-def _classes(header: Mapping[str, Any]) -> NDArray[Any]:
-    """Return the classes, which must be sorted and distinct."""
-    classes = decode_array(header["classes"])
-    ensure(classes.ndim == 1 and len(classes) >= 1, "classes are no list of labels")
-    ensure(bool(np.all(classes[:-1] < classes[1:])), "classes are not sorted, or not different")
-    return classes
+LINEAR = Format(LinearModel, _linear)
+
+# -- kernels ----------------------------------------------------------------------------------------------------------
 
 
-def _columns(header: Mapping[str, Any], n_columns: int | None) -> dict[str, Any]:
-    """Return the encoding, and the names of columns, as fields of a classifier."""
-    encoding, names = None, RECORDS.read(tuple[str, ...] | None, header["feature_names"], {}, "feature_names")
-    if header["encoding"] is not None:
-        from novikoff.features.encode import Encoding
+def _read_kernel_form(form: Any, path: str, arrays: Arrays) -> Any:
+    ensure("the kernel is unknown", form is None or (isinstance(form, str) and form in KERNELS))
+    return form
 
-        encoding = Encoding.from_dict(header["encoding"])
-        ensure(encoding.n_columns == n_columns, "there are not as many names as features")
-        names = None if encoding.names_features else names
-    ensure(names is None or len(names) == n_columns, "there are not as many names as features")
-    return {"encoding": encoding, "feature_names": names}
+
+def _write_support(support: Points, path: str, arrays: Arrays) -> Any:
+    """Rows are an object; of places in a matrix, and of objects, the header has the kind only."""
+    if isinstance(support, Vectors):
+        return Codec(FORMS).write_fields(support, arrays, path)
+    if isinstance(support, Entries):
+        arrays[path] = support.places
+        return "places"
+    arrays[path] = encode_names(support.items, path)
+    return "objects"
+
+
+def _read_support(plain: Any, path: str, arrays: Arrays) -> Points:
+    if plain == "objects":
+        return Objects(decode_names(take(arrays, path, np.uint8)))
+    if plain == "places":
+        return Entries(np.empty((0, 0)), take(arrays, path, np.int64))
+    support: Vectors = Codec(FORMS).read(Vectors, plain, arrays, path)
+    return support
+
+
+def _kernel(model: KernelModel) -> KernelModel:
+    memory, kernel, budget = model.memory, model.memory.kernel, model.memory.budget
+    if kernel.form is None:
+        memory.kernel = kernel = replace(kernel, form=model.parameters["kernel"])
+    given = callable(model.parameters.get("kernel"))
+    ensure("the kernel of the parameters differs from the model's", callable(kernel.form) == given)
+    ensure("the numbers of the kernel make no sense", kernel.gamma > 0, kernel.degree >= 1)
+    n_classes, support = len(model.classes), len(memory.rows)
+    vectors, held = n_classes if n_classes > 2 else 1, support if memory.projector is not None else 0
+    ensure("there are not as many classes as the coefficients are for", memory.n_classes == n_classes >= 2)
+    check_arrays(
+        memory,
+        by_class=Declared((vectors,), memory.examples + 1),
+        squares=Declared((vectors,)),
+        coefficients=Declared((support, vectors)),
+        drift=Declared((support, vectors)),
+        rows=Declared((support,), LARGEST),
+        projector=Declared((support, support)),
+        gram=Declared((held, held)),
+    )
+    _check_support(memory, support)
+    ensure("there are more narrow examples than updates", memory.mistakes >= 0)
+    ensure("there are more support rows than the budget", budget is None or max(support, 1) <= budget)
+    if memory.kept is not None:
+        _check_kept(memory, support)
+    restored: KernelModel = _checked(model, memory.kept is not None)
+    return restored
+
+
+def _check_support(memory: KernelMemory, support: int) -> None:
+    points, n_columns, form = memory.support, memory.n_columns, memory.kernel.form
+    n_points = 0 if points is None else len(points)
+    ensure("there are not as many support rows as coefficients", n_points == support)
+    if points is None:
+        return
+    of_objects, of_places = isinstance(points, Objects), isinstance(points, Entries)
+    ensure("the support has no place", of_places == (form == "precomputed"))
+    ensure("objects need a kernel function", not of_objects or callable(form))
+    ensure("the number of columns is wrong", (n_columns is None) == of_objects)
+    if isinstance(points, Entries):
+        check_arrays(points, places=Declared((support,), n_columns or 0))
+    elif isinstance(points, Vectors):
+        check_arrays(points, squares=Declared((support,)))
+        ensure("the support rows have another number of columns", points.rows.n_columns == n_columns)
+
+
+def _check_kept(memory: KernelMemory, support: int) -> None:
+    ensure("voting is not supported on a budget", memory.budget is None)
+    ensure("the mistakes are in several parts", len(memory.kept or ()) <= 1)
+    counts = np.zeros(len(memory.by_class), dtype=np.int64)
+    for kept in memory.kept or ():
+        n = len(kept.rows)
+        check_arrays(
+            kept,
+            rows=Declared((n,), LARGEST),
+            times=Declared((n,), memory.examples, ascends=True),
+            classes=Declared((n,), len(counts)),
+            signs=Declared((n,)),
+            support=Declared((n,), support),
+        )
+        known = [1.0] if memory.class_weights is None else memory.class_weights
+        ensure("a kept mistake has another sign than -1 and +1", np.isin(np.abs(kept.signs), known).all())
+        counts = np.bincount(kept.classes, minlength=len(counts))
+    ensure("other mistakes were kept than were made", np.array_equal(counts, memory.by_class))
+
+
+KERNEL = Format(
+    KernelModel,
+    _kernel,
+    forms={
+        declared_fields(KernelFunction)["form"]: TypeForm(
+            lambda form, path, arrays: form if isinstance(form, str) else None, _read_kernel_form
+        ),
+        Points: TypeForm(_write_support, _read_support),
+    },
+)
+
+# -- lifts ------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class KeptLift(LearnedModel):
+    """What is kept of a lift."""
+
+    memory: LiftModel
+
+
+def _lift(kept: KeptLift) -> LiftModel:
+    names, n_columns = kept.memory.feature_names, kept.memory.n_columns
+    ensure("there are no columns", n_columns >= 1)
+    ensure("there are not as many names as columns", names is None or len(names) == n_columns)
+    return kept.memory
+
+
+LIFT = Format(KeptLift, _lift, lambda model: KeptLift(memory=model))

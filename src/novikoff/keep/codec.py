@@ -1,14 +1,16 @@
-"""Conversion of dataclasses to the parts of a model file, and back: their declarations are the format.
+"""Conversion of models to the parts of a file, and back: the declarations of their dataclasses are the format.
 
 A dataclass is an object of the header with its fields. Arrays are among the arrays of the file, under their path
-(`ballots.0.mistakes.rows`), and not in the header. `novikoff.keep.values` encodes values that JSON cannot represent.
-Reading uses the declared types alone, and msgspec checks them: no class is looked up by a name in a file. Numbers are
-counts and sizes: none is negative, or not finite, unless declared so. A type that is more than its fields has a form
-of its own.
+(`ballots.0.mistakes.rows`; the memory of a model has none), and not in the header. `novikoff.keep.values` encodes
+values that JSON cannot represent. Reading uses the declared types alone, and msgspec checks them: no class is looked up
+by a name in a file. Numbers are counts and sizes: none is negative, or not finite, unless declared so. A type that is
+more than its fields has a form of its own.
+
+What was read is checked, so that kernels and proofs can rely on it: all parts are present, and fit together.
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from enum import Enum
 from functools import cache
@@ -20,14 +22,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novikoff.engine.rows import Csr, Rows, as_rows, csr_rows
-from novikoff.keep import checks
-from novikoff.keep.checks import ensure, take
-from novikoff.keep.layout import Arrays, ModelFileError
-from novikoff.keep.parameters import encode_parameters
-from novikoff.keep.values import decode, encode
+from novikoff.keep.layout import Arrays, FileParts, ModelFileError
+from novikoff.keep.parameters import Functions, decode_parameters, encode_parameters
+from novikoff.keep.values import decode, decode_array, decode_names, encode, encode_array, encode_names
 from novikoff.learn.model import LearnedModel
-from novikoff.learn.run import Run
-from novikoff.options import READOUTS
+from novikoff.learn.review import Review
+from novikoff.learn.run import Cycle, History, Run
+from novikoff.options import MOST_LEAD, READOUTS
+
+LARGEST, LARGEST_FLOAT = 2**62, 1.7976931348623157e308
+
+# The paths of numbers that may be negative, and dataclasses in which they may be infinite.
+SIGNED = ("kernel.coef0", "square")
+UNBOUNDED = (Run, Review)
+
+# The counts that record and memory share.
+COUNTS = ("mistakes", "narrow", "lead", "examples")
 
 
 class TypeForm(NamedTuple):
@@ -37,6 +47,49 @@ class TypeForm(NamedTuple):
     read: Callable[[Any, str, Arrays], Any]
 
 
+class EncodingMark:
+    """Stands for `Encoding` in declarations: it is imported when a file has one."""
+
+
+@dataclass(frozen=True)
+class Format:
+    """How models of a kind are in files.
+
+    `kept` makes what is kept of a model, of this `kind`, from the model, and `restored` the model from what was read,
+    which it checks. Parameters with an `own` meaning are checked by the model.
+    """
+
+    kind: type[LearnedModel]
+    restored: Callable[[Any], Any]
+    kept: Callable[[Any], Any] = lambda model: model
+    forms: Mapping[Any, TypeForm] = field(default_factory=dict)
+    own: tuple[str, ...] = ()
+
+    def to_parts(self, kept: LearnedModel) -> FileParts:
+        arrays: Arrays = {}
+        return FileParts(self._codec({}).write_fields(kept, arrays), arrays)
+
+    def from_parts(self, parts: FileParts, functions: Functions) -> Any:
+        """Return the model in a file; the parameters that are functions are given."""
+        arrays = dict(parts.arrays)
+        found = self._codec(functions).read(self.kind, parts.header, arrays)
+        ensure(f"the array {min(arrays, default='')!r:.60} is not expected", not arrays)
+        check_arrays(found, mistake_rows=Declared((None,), LARGEST))
+        rows, guesses = found.mistake_rows, found.mistake_guesses
+        as_many = guesses is None or rows is None or len(rows) == len(guesses)
+        ensure("there are not as many guesses as mistakes", as_many)
+        if found.run is not None:
+            check_run(found.run, most_mistakes=len(getattr(found, "classes", (0,))))
+        return self.restored(found)
+
+    def _codec(self, functions: Functions) -> "Codec":
+        given = TypeForm(
+            lambda value, path, arrays: encode_parameters(value),
+            lambda plain, path, arrays: decode_parameters(plain, functions, self.own),
+        )
+        return Codec({**FORMS, Mapping[str, Any]: given, **self.forms})
+
+
 @dataclass(frozen=True)
 class Codec:
     """Writes and reads values by their declared types; some of these have forms of their own."""
@@ -44,7 +97,7 @@ class Codec:
     forms: Mapping[Any, TypeForm] = field(default_factory=dict)
     finite: bool = True
 
-    def write(self, kind: Any, value: Any, arrays: Arrays, path: str = "") -> Any:
+    def write(self, kind: Any, value: Any, arrays: Arrays, path: str) -> Any:
         """Return the value for the header; add its arrays to the others."""
         kind, _ = _optional(kind)
         if value is None:
@@ -54,7 +107,8 @@ class Codec:
         if is_dataclass(kind):
             return self.write_fields(value, arrays, path)
         if (inner := _listed(kind)) is not None:
-            return [self.write(inner, part, arrays, _below(path, str(i))) for i, part in enumerate(value)]
+            parts = [inner.joined(value)] if len(value) > 1 and hasattr(inner, "joined") else value
+            return [self.write(inner, part, arrays, _below(path, str(i))) for i, part in enumerate(parts)]
         if isinstance(value, Enum):
             return value.name
         value = _own(value)
@@ -63,8 +117,7 @@ class Codec:
     def write_fields(self, value: Any, arrays: Arrays, path: str = "", without: tuple[str, ...] = ()) -> dict[str, Any]:
         """Return the fields of a dataclass, except some, for the header."""
         header = {}
-        of: Any = type(value)
-        for name, kind in declared_fields(of).items():
+        for name, kind in declared_fields(type(value)).items():
             part, place = getattr(value, name), _below(path, name)
             if name in without:
                 continue
@@ -82,12 +135,13 @@ class Codec:
         if inner in self.forms:
             return self.forms[inner].read(plain, path, arrays)
         if is_dataclass(inner):
-            return inner(**self.read_fields(inner, plain, arrays, path))  # type: ignore[operator]
+            codec = replace(self, finite=False) if issubclass(inner, UNBOUNDED) else self  # type: ignore[arg-type]
+            return inner(**codec.read_fields(inner, plain, arrays, path))  # type: ignore[operator]
         if (part := _listed(inner)) is not None:
-            ensure(isinstance(plain, list), f"{path} is not a list")
+            ensure(f"{path} is not a list", isinstance(plain, list))
             return [self.read(part, one, arrays, _below(path, str(i))) for i, one in enumerate(plain)]
         if isinstance(inner, type) and issubclass(inner, Enum):
-            ensure(isinstance(plain, str) and plain in inner.__members__, f"{path} is {plain!r:.60}")
+            ensure(f"{path} is {plain!r:.60}", isinstance(plain, str) and plain in inner.__members__)
             return inner[plain]
         try:
             value = msgspec.convert(decode(plain), kind)
@@ -101,8 +155,8 @@ class Codec:
         self, kind: Any, plain: Any, arrays: Arrays, path: str = "", without: tuple[str, ...] = ()
     ) -> dict[str, Any]:
         """Return the fields of a dataclass by name, except some; others are not allowed."""
-        ensure(isinstance(plain, Mapping), f"{path or 'the header'} is not an object")
-        values, left = {}, set(plain) - set(without)
+        ensure(f"{path or 'the header'} is not an object", isinstance(plain, Mapping))
+        values, left = {}, set(plain)
         for name, declared in declared_fields(kind).items():
             place = _below(path, name)
             if name in without:
@@ -110,25 +164,24 @@ class Codec:
             if (dtype := _dtype(declared)) is not None:
                 values[name] = take(arrays, place, dtype, may_be_none=_optional(declared)[1])
                 continue
-            ensure(name in plain, f"the header has no field {place!r}")
+            ensure(f"the header has no field {place!r}", name in plain)
             values[name] = self.read(declared, plain[name], arrays, place)
             left.discard(name)
-        ensure(not left, f"the header has the field {_below(path, min(left, default=''))!r:.80}, which is unknown")
+        ensure(f"the header has the field {_below(path, min(left, default=''))!r:.80}, which is unknown", not left)
         return values
 
     def _check_numbers(self, value: Any, path: str) -> None:
         for number in value if isinstance(value, tuple) else (value,):
             if isinstance(number, int | float):
-                most = (
-                    math.inf if not self.finite else checks.LARGEST if type(number) is int else 1.7976931348623157e308
-                )
-                ensure(0 <= number <= most, f"{path} is {number!r:.60}, which is negative or too large")
+                size = abs(number) if path in SIGNED else number
+                most = math.inf if not self.finite else LARGEST if type(number) is int else LARGEST_FLOAT
+                ensure(f"{path} is {number!r:.60}, which is negative or too large", 0 <= size <= most)
 
 
 @cache
 def declared_fields(kind: Any) -> dict[str, Any]:
     """Return the fields of a dataclass with their types. Some types are imported for type checkers only."""
-    hints = get_type_hints(kind, localns={"np": np, "NDArray": NDArray, "Encoding": Any})
+    hints = get_type_hints(kind, localns={"np": np, "NDArray": NDArray, "Encoding": EncodingMark})
     return {part.name: hints[part.name] for part in fields(kind) if part.init}
 
 
@@ -156,7 +209,7 @@ def _dtype(kind: Any) -> np.dtype[Any] | None:
 
 
 def _below(path: str, name: str) -> str:
-    return f"{path}.{name}" if path else name
+    return path if name == "memory" else f"{path}.{name}" if path else name
 
 
 def _own(value: Any) -> Any:
@@ -166,90 +219,183 @@ def _own(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-# -- rows of numbers --------------------------------------------------------------------------------------------------
+# -- types with forms of their own ------------------------------------------------------------------------------------
 
 
-def _write_rows(rows: Rows, path: str, arrays: Arrays) -> dict[str, Any]:
-    if rows.is_sparse:
-        data, indices, indptr = rows.matrix
-        end = int(indptr[-1])
-        arrays |= {f"{path}.values": data[:end], f"{path}.columns": indices[:end], f"{path}.pointers": indptr}
-    else:
+def _write_rows(rows: Rows, path: str, arrays: Arrays) -> int | None:
+    """Sparse rows have the number of columns in the header."""
+    if not rows.is_sparse:
         arrays[f"{path}.rows"] = rows.matrix
-    return {"is_sparse": rows.is_sparse, "n_columns": rows.n_columns}
+        return None
+    data, indices, indptr = rows.matrix
+    end = int(indptr[-1])
+    arrays |= {f"{path}.values": data[:end], f"{path}.columns": indices[:end], f"{path}.pointers": indptr}
+    return rows.n_columns
 
 
-def _read_rows(plain: Any, path: str, arrays: Arrays) -> Rows:
-    known = Codec().read(_RowsHeader, plain, arrays, path)
+def _read_rows(n_columns: Any, path: str, arrays: Arrays) -> Rows:
     floats, wholes = (np.float32, np.float64), (np.uint32, np.uint64)
-    if not known.is_sparse:
+    if n_columns is None:
         rows = take(arrays, f"{path}.rows", floats)
-        checks.shape(rows, f"{path}.rows", len(rows), known.n_columns)
+        ensure(f"the array '{path}.rows' is no matrix", rows.ndim == 2)
         return as_rows(rows)
+    ensure(f"{path} has {n_columns!r:.60} columns", type(n_columns) is int and 0 <= n_columns <= LARGEST)
     parts = zip(("values", "columns", "pointers"), (floats, wholes, wholes), strict=True)
     csr = Csr(*(take(arrays, f"{path}.{name}", kinds) for name, kinds in parts))
-    checks.csr(csr, path, known.n_columns)
-    return csr_rows(*csr, known.n_columns)
+    check_csr(csr, path, n_columns)
+    return csr_rows(*csr, n_columns)
 
 
-@dataclass(frozen=True)
-class _RowsHeader:
-    is_sparse: bool
-    n_columns: int
-
-
-ROWS = TypeForm(_write_rows, _read_rows)
-
-
-# -- common parts of models -------------------------------------------------------------------------------------------
-
-# These fields of a model are written separately; the evidence, by `save`, in every file.
-EVIDENCE = ("certificate", "fingerprint", "review")
-OF_MODELS = (*EVIDENCE, "run", "goes_on", "parameters", "mistake_guesses")
-RECORDS = Codec(finite=False)
-
-
-def write_model(model: LearnedModel, record: Run) -> dict[str, Any]:
-    """Return the parameters and the record; learning resumes if the model has no record of its own."""
-    known = {"parameters": encode_parameters(model.parameters), "run": write_run(record)}
-    return {**known, "goes_on": model.run is None}
-
-
-def write_run(run: Run) -> dict[str, Any]:
-    """Return the record; a cycle with guesses that a file cannot hold is omitted."""
+def _write_cycle(cycle: Cycle, path: str, arrays: Arrays) -> Any:
+    """A cycle with guesses that a file cannot hold is omitted."""
     try:
-        return RECORDS.write_fields(run, {})
+        return Codec().write_fields(cycle, arrays, path)
     except ValueError:
-        return RECORDS.write_fields(replace(run, cycle=None), {})
+        return None
 
 
-def goes_on(header: Mapping[str, Any]) -> bool:
-    """Whether the model has no record of its own, so that learning resumes."""
-    return bool(RECORDS.read(bool, header["goes_on"], {}, "goes_on"))
+def _read_encoding(plain: Any, path: str, arrays: Arrays) -> Any:
+    from novikoff.features.encode import Encoding
+
+    return Encoding.from_dict(plain)
 
 
-def read_run(header: Mapping[str, Any], kind: type[Run] = Run, *, most_mistakes: int = 1) -> Run:
-    """Return the record if it is consistent, with at most `most_mistakes` per example."""
-    ensure("run" in header, "the header has no field 'run'")
-    run: Run = RECORDS.read(kind, header["run"], {}, "run")
-    ensure(run.readout in READOUTS, f"the record has readout={run.readout!r:.60}")
-    ensure(run.order in (None, "given", "mixed", "random"), f"the record has order={run.order!r:.60}")
-    ensure(len(run.mistakes_per_epoch) <= run.epochs, "the record has mistakes of more epochs than there were")
-    ensure(run.updates <= most_mistakes * run.examples, "the record has more mistakes than examples")
-    ensure(sum(run.mistakes_per_epoch) <= run.mistakes, "the record has more mistakes in its epochs than in all")
-    sound = run.lead > 0 or not (run.narrow or run.narrow_per_epoch or run.margin_at_least)
-    ensure(sound, "the record has narrow examples without a lead")
-    whole = len(run.narrow_per_epoch) in (0, len(run.mistakes_per_epoch))
-    ensure(whole and sum(run.narrow_per_epoch) <= run.narrow, "the record has more narrow examples in its epochs")
-    elsewhere = (run.mistaken_rows or 0) + (run.errors_elsewhere or 0)
-    counted = run.n_rows is None or max(run.errors or 0, elsewhere) <= run.n_rows
-    ensure(counted, "the record has more errors than rows")
-    ensure((run.held_out_errors or 0) <= run.held_out_rows, "the record has more errors than rows that were held out")
-    folds = zip(run.fold_errors, run.fold_rows, strict=False)
-    same = len(run.fold_errors) == len(run.fold_rows) and all(wrong <= rows for wrong, rows in folds)
-    ensure(same, "the record has more errors than rows in a fold")
+def _write_names(values: Any, path: str, arrays: Arrays) -> bool:
+    names = getattr(values, "tolist", lambda: values)()
+    arrays[path] = encode_names(names, f"{path}_ (learn without record_mistakes)" if "mistake" in path else path)
+    return True
+
+
+def _read_names(plain: Any, path: str, arrays: Arrays) -> Any:
+    return None if plain is None else decode_names(take(arrays, path, np.uint8))
+
+
+FORMS: dict[Any, TypeForm] = {
+    Rows: TypeForm(_write_rows, _read_rows),
+    Cycle: TypeForm(
+        _write_cycle, lambda plain, path, arrays: Cycle(**Codec(finite=False).read_fields(Cycle, plain, arrays, path))
+    ),
+    EncodingMark: TypeForm(lambda encoding, path, arrays: encoding.to_dict(), _read_encoding),
+    # Classes, and labels in order of appearance.
+    NDArray[Any]: TypeForm(
+        lambda array, path, arrays: encode_array(array, f"{path}_"), lambda plain, path, arrays: decode_array(plain)
+    ),
+    tuple[Hashable, ...]: TypeForm(
+        lambda labels, path, arrays: encode(list(labels), "the labels"),
+        lambda plain, path, arrays: _labels(decode(plain)),
+    ),
+    # The guesses of mistakes, and support that is objects.
+    Any: TypeForm(_write_names, _read_names),
+    list[Any]: TypeForm(_write_names, _read_names),
+}
+
+
+def _labels(labels: Any) -> tuple[Any, ...]:
+    ensure("the labels are no list", isinstance(labels, list))
+    ensure("a label occurs twice", len(set(labels)) == len(labels))
+    return tuple(labels)
+
+
+# -- checks -----------------------------------------------------------------------------------------------------------
+
+
+def ensure(what: str, *conditions: Any) -> None:
+    """Raise ModelFileError with the message `what` unless all conditions hold."""
+    if not all(conditions):
+        raise ModelFileError(what)
+
+
+def take(arrays: Arrays, name: str, dtype: Any, *, may_be_none: bool = False, or_forbidden: bool = False) -> Any:
+    """Remove and return an array of this type; floats must be finite, or minus infinity for what is forbidden."""
+    if name not in arrays:
+        ensure(f"the array {name!r:.60} is missing", may_be_none)
+        return None
+    array = arrays.pop(name)
+    kinds = [np.dtype(kind) for kind in (dtype if isinstance(dtype, tuple) else (dtype,))]
+    expected = " or ".join(map(str, kinds))
+    ensure(f"the array {name!r} is of the type {array.dtype}, not {expected}", array.dtype in kinds)
+    if array.dtype.kind == "f" and not np.isfinite(array[~np.isneginf(array)] if or_forbidden else array).all():
+        raise ModelFileError(f"the array {name!r} contains NaN or an infinity, and a model has only finite numbers")
+    return array
+
+
+class Declared(NamedTuple):
+    """What an array must be: its shape (None: any size), from 0 and below an end, ascending, perhaps strictly."""
+
+    shape: tuple[int | None, ...]
+    end: int | None = None
+    ascends: bool = False
+    strictly: bool = False
+    dtype: Any = None
+
+
+def check_arrays(of: Any, **declared: Declared) -> None:
+    """Check arrays, which are attributes or entries by name; those that are None are not there."""
+    for name, (shape, end, ascends, strictly, dtype) in declared.items():
+        value = of[name] if isinstance(of, dict) else getattr(of, name)
+        if value is None:
+            continue
+        array = getattr(value, "array", value)
+        fits = len(array.shape) == len(shape) and all(b in (None, a) for a, b in zip(array.shape, shape, strict=True))
+        ensure(f"the array {name!r} has the shape {array.shape}, which does not fit the others", fits)
+        ensure(f"the array {name!r} is of the type {array.dtype}", dtype is None or array.dtype == dtype)
+        if end is not None and len(array) and (int(array.min()) < 0 or int(array.max()) >= end):
+            raise ModelFileError(f"the array {name!r} has numbers outside of 0 to {end - 1}")
+        if ascends or strictly:
+            wrong = array[1:] <= array[:-1] if strictly else array[1:] < array[:-1]
+            ensure(f"the array {name!r} does not ascend", not np.any(wrong))
+
+
+def check_csr(rows: Csr, name: str, n_columns: int) -> None:
+    """Check that sparse rows are valid, so that no kernel reads out of bounds."""
+    parts = {f"{name}.{part}": array for part, array in zip(("values", "columns", "pointers"), rows, strict=True)}
+    n_entries = len(rows.data)
+    sizes = ((n_entries,), (n_entries,), (None,))
+    ends = (None, n_columns, n_entries + 1)
+    check_arrays(parts, **{part: Declared(*has) for part, *has in zip(parts, sizes, ends, strict=True)})
+    indices, indptr = rows.indices, rows.indptr
+    ensure(f"the columns and pointers of {name} are of different types", indices.dtype == indptr.dtype)
+    sound = len(indptr) and indptr[0] == 0 and indptr[-1] == n_entries and not np.any(indptr[1:] < indptr[:-1])
+    ensure(f"the row pointers of {name} do not ascend from 0 to the number of entries", sound)
+    falls = np.flatnonzero(indices[1:] <= indices[:-1]) + 1
+    ensure(f"the columns of {name} do not ascend in every row", np.isin(falls, indptr).all())
+
+
+def check_run(run: Run, most_mistakes: int) -> None:
+    """Check that a record is consistent, with at most `most_mistakes` per example."""
+    epochs, narrow, n_rows = len(run.mistakes_per_epoch), run.narrow_per_epoch, math.inf
+    n_rows = math.inf if run.n_rows is None else run.n_rows
     cycle = run.cycle
-    if cycle is not None:
-        n_rivals = len(cycle.rows if cycle.rivals is None else cycle.rivals)
-        ensure(len(cycle.rows) == len(cycle.times) == n_rivals, "the record has a cycle whose parts do not match")
-    return run
+    ensure(
+        "the record is none that a run can have left",
+        run.readout in READOUTS,
+        run.order in (None, "given", "mixed", "random"),
+        epochs <= run.epochs,
+        run.updates <= most_mistakes * run.examples,
+        sum(run.mistakes_per_epoch) <= run.mistakes,
+        run.lead > 0 or not (run.narrow or narrow or run.margin_at_least),
+        len(narrow) in (0, epochs),
+        sum(narrow) <= run.narrow,
+        max(run.errors or 0, (run.mistaken_rows or 0) + (run.errors_elsewhere or 0)) <= n_rows,
+        (run.held_out_errors or 0) <= run.held_out_rows,
+        len(run.fold_errors) == len(run.fold_rows),
+        all(wrong <= rows for wrong, rows in zip(run.fold_errors, run.fold_rows, strict=False)),
+        cycle is None or len({len(part) for part in (cycle.rows, cycle.times, cycle.rivals or cycle.rows)}) == 1,
+    )
+
+
+def check_memory(memory: History, run: Run | None = None) -> None:
+    """Check that the counts of a memory are consistent, and those of its record the same."""
+    ensure("there are narrow examples without a lead", memory.lead > 0 or not memory.narrow)
+    ensure("the lead is too large", memory.lead <= MOST_LEAD)
+    same = run is None or all(getattr(run, name) == getattr(memory, name) for name in COUNTS)
+    ensure("the record is that of another model", same)
+
+
+def take_named(arrays: Arrays, names: str, columns: Mapping[str, Any]) -> tuple[list[Any], list[list[Any]]]:
+    """Remove and return distinct names, and the numbers of each from the arrays in `columns`."""
+    known = decode_names(take(arrays, names, np.uint8))
+    numbers = {name: take(arrays, name, dtype) for name, dtype in columns.items()}
+    check_arrays(numbers, **dict.fromkeys(numbers, Declared((len(known),))))
+    ensure(f"the names in {names!r} are not different", len(known) == len(set(known)))
+    return known, [column.tolist() for column in numbers.values()]

@@ -6,14 +6,13 @@ same, and learning resumes where it stopped.
 """
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from novikoff.data import strict_json
-from novikoff.keep.codec import RECORDS
 from novikoff.keep.layout import (
     FORMAT,
     LENGTH,
@@ -28,31 +27,24 @@ from novikoff.keep.layout import (
 )
 from novikoff.keep.parameters import MAY_BE_FUNCTIONS, FunctionError
 from novikoff.keep.values import check_room
-from novikoff.learn.model import LearnedModel
-from novikoff.learn.review import Review
 
 if TYPE_CHECKING:
+    from novikoff.keep.codec import Format
+    from novikoff.learn.model import LearnedModel
     from novikoff.prove.certificates import AnyCertificate
     from novikoff.prove.separable.certificate import Certificate
 
-# The module of each learner's files, and its estimator. They are imported on use: a tagger needs no kernels, and no
-# model needs scikit-learn.
-CODECS = {
-    "Perceptron": "linear",
-    "KernelPerceptron": "kernel",
-    "SequencePerceptron": "sequence",
-    "OnlinePerceptron": "online",
-    "StructuredPerceptron": "structured",
-    "Paraboloid": "lift",
+# Of each learner the module and the name of its format, its model, and the estimator that holds that, if there is one.
+# They are imported on use: a tagger needs no kernels, and no model needs scikit-learn.
+LEARNERS = {
+    "Perceptron": ("classifiers", "LINEAR", "LinearModel", "estimators.perceptron"),
+    "KernelPerceptron": ("classifiers", "KERNEL", "KernelModel", "estimators.kernel_perceptron"),
+    "SequencePerceptron": ("sequence", "FORMAT", "Tagger", "estimators.sequence_perceptron"),
+    "OnlinePerceptron": ("named", "ONLINE", "OnlinePerceptron", None),
+    "StructuredPerceptron": ("named", "STRUCTURED", "StructuredModel", "learn.structure.perceptron"),
+    "Paraboloid": ("classifiers", "LIFT", "LiftModel", "estimators.lifts"),
 }
-HOLDERS = {
-    "LinearModel": ("estimators.perceptron", "Perceptron"),
-    "KernelModel": ("estimators.kernel_perceptron", "KernelPerceptron"),
-    "Tagger": ("estimators.sequence_perceptron", "SequencePerceptron"),
-    "LiftModel": ("estimators.lifts", "Paraboloid"),
-    "StructuredModel": ("learn.structure.perceptron", "StructuredPerceptron"),
-}
-LEARNERS = {"OnlinePerceptron": "OnlinePerceptron"} | {model: name for model, (_, name) in HOLDERS.items()}
+LEARNER_OF = {model: learner for learner, (_, _, model, _) in LEARNERS.items()}
 
 # Header fields about the file, not the model.
 ABOUT_THE_FILE = ("sha256", "format", "novikoff", "learner", "transposed")
@@ -88,22 +80,39 @@ def save(
     """
     if not force:
         check_replaceable(path)
-    plain = _plain_of(model)
-    learner = LEARNERS[type(plain).__name__]
-    parts: FileParts = _codec(learner).to_parts(plain)
-    header = {**parts.header, **_evidence(plain, certificate, fingerprint)}
+    learner, form, kept = _kept(model)
+    if isinstance(certificate, str):
+        from novikoff.prove.separable.certificate import Certificate
+
+        certificate = Certificate.from_json(certificate)
+    if certificate is not None:
+        kept = replace(kept, certificate=certificate.to_json(), fingerprint=certificate.data_hash)
+    parts = form.to_parts(kept if fingerprint is None else replace(kept, fingerprint=fingerprint))
     # Only readable content is written: the same checks, before the file is touched.
-    asked = getattr(plain, "parameters", {})
-    functions = {name: asked[name] for name in MAY_BE_FUNCTIONS if callable(asked.get(name))}
+    functions = {name: kept.parameters[name] for name in MAY_BE_FUNCTIONS if callable(kept.parameters.get(name))}
     try:
-        text = dumped(header)
+        text = dumped(parts.header)
         again = FileParts(strict_json.parse(text), parts.arrays)
         check_room(again.header, len(text) + sum(array.nbytes for array in again.arrays.values()))
-        _codec(learner).from_parts(again, functions)
+        form.from_parts(again, functions)
     except ModelFileError as error:
         raise ValueError(f"this {type(model).__name__} cannot be saved: {error}") from error
     about = {"format": FORMAT, "novikoff": import_module("novikoff").__version__, "learner": learner}
-    write(path, {**about, **header}, parts.arrays)
+    write(path, {**about, **parts.header}, parts.arrays)
+
+
+def parts_of(model: Any) -> FileParts:
+    """Return what a file of the model would hold."""
+    _, form, kept = _kept(model)
+    return form.to_parts(kept)
+
+
+def _kept(model: Any) -> "tuple[str, Format, LearnedModel]":
+    """Return the learner, its format, and what is kept of the model."""
+    plain = _plain_of(model)
+    learner = LEARNER_OF[type(plain).__name__]
+    form = _format(learner)
+    return learner, form, form.kept(plain)
 
 
 def load(path: str | os.PathLike[str], **functions: Callable[..., Any]) -> Any:
@@ -116,10 +125,9 @@ def load(path: str | os.PathLike[str], **functions: Callable[..., Any]) -> Any:
     Raises a `ValueError` that says what is wrong if a file is not a model, or is damaged or malicious.
     """
     plain = load_plain(path, **functions)
-    holder = HOLDERS.get(type(plain).__name__)
-    if holder is None:
-        return plain
-    return getattr(import_module(f"novikoff.{holder[0]}"), holder[1]).from_model(plain)
+    learner = LEARNER_OF[type(plain).__name__]
+    home = LEARNERS[learner][3]
+    return plain if home is None else getattr(import_module(f"novikoff.{home}"), learner).from_model(plain)
 
 
 def load_plain(path: str | os.PathLike[str], **functions: Callable[..., Any]) -> Any:
@@ -139,14 +147,12 @@ def load_plain(path: str | os.PathLike[str], **functions: Callable[..., Any]) ->
     parts = read(path)
     path = Path(path)
     learner = parts.header.get("learner")
-    if type(learner) is not str or learner not in CODECS:
-        raise ModelFileError(f"{path} has a model of {learner!r:.60}, which is not one of {', '.join(CODECS)}")
+    if type(learner) is not str or learner not in LEARNERS:
+        raise ModelFileError(f"{path} has a model of {learner!r:.60}, which is not one of {', '.join(LEARNERS)}")
     try:
         check_room(parts.header, path.stat().st_size)
         own = {name: value for name, value in parts.header.items() if name not in ABOUT_THE_FILE}
-        evidence = _evidence_in(own)
-        model = _codec(learner).from_parts(FileParts(own, parts.arrays), functions)
-        return replace(model, **evidence) if isinstance(model, LearnedModel) else model
+        return _format(learner).from_parts(FileParts(own, parts.arrays), functions)
     except FunctionError as error:
         raise FunctionError(f"{path}: {error}") from None
     except MemoryError:
@@ -155,19 +161,21 @@ def load_plain(path: str | os.PathLike[str], **functions: Callable[..., Any]) ->
         raise ModelFileError(f"{path} has no {learner} that novikoff can have written: {str(error)[:300]}") from error
 
 
-def _codec(learner: str) -> Any:
-    return import_module(f"novikoff.keep.{CODECS[learner]}")
+def _format(learner: str) -> "Format":
+    module, name, *_ = LEARNERS[learner]
+    form: Format = getattr(import_module(f"novikoff.keep.{module}"), name)
+    return form
 
 
 def _plain_of(model: Any) -> Any:
     """Return a model of any kind, without its estimator."""
-    holder = f"{type(model).__module__}.{type(model).__qualname__}"
-    if holder in (f"novikoff.{module}.{name}" for module, name in HOLDERS.values()):
+    kind, module = type(model).__name__, type(model).__module__
+    if kind in LEARNERS and module == f"novikoff.{LEARNERS[kind][3]}":
         try:
             return model.to_model()
         except AttributeError as error:
             raise ValueError(f"{error}, then save") from None
-    if type(model).__module__.startswith("novikoff.") and type(model).__name__ in LEARNERS:
+    if module.startswith("novikoff.") and kind in LEARNER_OF:
         return model
     if hasattr(model, "steps"):
         raise TypeError(
@@ -176,30 +184,7 @@ def _plain_of(model: Any) -> Any:
             "make_pipeline(joblib.load(other), load(path)) puts them together again. A table that goes to the model "
             "itself needs no such steps: its columns are encoded and scaled inside the model"
         )
-    raise TypeError(f"a {type(model).__name__} cannot be saved; {', '.join(CODECS)} can, each in a file of its own")
-
-
-def _evidence(model: Any, certificate: Any, fingerprint: str | None) -> dict[str, Any]:
-    """Return the evidence about the training data: the given one, else that of the model. A review is always that of
-    the model."""
-    if isinstance(certificate, str):
-        from novikoff.prove.separable.certificate import Certificate
-
-        certificate = Certificate.from_json(certificate)
-    if certificate is not None:
-        fingerprint = certificate.data_hash if fingerprint is None else fingerprint
-    review = getattr(model, "review", None)
-    return {
-        "certificate": getattr(model, "certificate", None) if certificate is None else certificate.to_json(),
-        "fingerprint": fingerprint or getattr(model, "fingerprint", None),
-        **({} if review is None else {"review": RECORDS.write(Review, review, {})}),
-    }
-
-
-def _evidence_in(header: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the evidence in a file, which is not trusted: strings, and consistent counts."""
-    kinds: dict[str, Any] = {"certificate": str | None, "fingerprint": str | None, "review": Review | None}
-    return {name: RECORDS.read(kind, header.get(name), {}, name) for name, kind in kinds.items()}
+    raise TypeError(f"a {type(model).__name__} cannot be saved; {', '.join(LEARNERS)} can, each in a file of its own")
 
 
 def read_certificate(path: Path) -> "AnyCertificate":

@@ -16,8 +16,9 @@ from novikoff.keep.values import decode, encode
 from novikoff.options import DECLARED, Number, Whole, is_number
 
 Check = Callable[[Any], bool]
+Functions = Mapping[str, Callable[..., Any]]
 
-# The parameters that may be functions.
+# The parameters that may be functions; all but a constraint are needed to predict.
 MAY_BE_FUNCTIONS = ("kernel", "constraint", "features", "decode", "loss")
 
 # Only a seed may be a larger integer: others must be convertible to a float, or a count.
@@ -44,47 +45,34 @@ def _parameter(name: str, value: Any) -> Any:
     return encode(value, f"the parameter {name}")
 
 
-def decode_parameters(
-    header: Mapping[str, Any], functions: Mapping[str, Callable[..., Any]], *, own: tuple[str, ...] = ()
-) -> dict[str, Any]:
-    """Return the parameters, with the caller's functions; a function that is not needed is refused.
+def decode_parameters(found: Any, functions: Functions, own: tuple[str, ...] = ()) -> dict[str, Any]:
+    """Return the parameters, with the caller's functions; one that is not needed, or missing, is refused.
 
     Parameters with an `own` meaning to a learner are left to it to check.
     """
-    found = header["parameters"]
     if not isinstance(found, dict):
         raise ModelFileError("the parameters are no object")
+    noted = {name: plain["function"] for name, plain in found.items() if _is_note(plain, "function")}
+    left_out = {*noted, *(name for name, plain in found.items() if _is_note(plain, "not_kept"))}
     for name in functions:
-        if name not in found or _function_name(found[name]) is None:
+        if name not in noted:
             raise FunctionError(f"{name}= was given, but this model was learned without such a function; leave it out")
-    for name, plain in found.items():
-        if _is_left_out(plain):
-            may_be = MAY_BE_FUNCTIONS if "function" in plain else ("random_state",)
-            if name not in may_be:
-                raise ModelFileError(f"the parameter {name!r:.60} is left out, and only {', '.join(may_be)} may be")
-    parameters = {name: functions.get(name) if _is_left_out(plain) else decode(plain) for name, plain in found.items()}
-    here = (name for name in parameters if name not in own and not _is_left_out(found[name]))
-    check_parameters({name: parameters[name] for name in here})
-    return parameters
+    for name in left_out:
+        if name not in (MAY_BE_FUNCTIONS if name in noted else ("random_state",)):
+            raise ModelFileError(f"the parameter {name!r:.60} is left out, and it may not be")
+    for name, function in noted.items():
+        if name != "constraint" and name not in functions:
+            raise FunctionError(
+                f"this model was learned with the function {name}={function!s:.100}, and a model file holds no code; "
+                f"pass it: load(path, {name}={function!s:.100})"
+            )
+    parameters = {name: decode(plain) for name, plain in found.items() if name not in left_out}
+    check_parameters({name: value for name, value in parameters.items() if name not in own})
+    return {name: functions.get(name) if name in left_out else parameters[name] for name in found}
 
 
-def needed_function(header: Mapping[str, Any], name: str, functions: Mapping[str, Callable[..., Any]]) -> None:
-    """Raise FunctionError if a function that the model requires was not given."""
-    plain = header["parameters"].get(name)
-    function = _function_name(plain)
-    if function is not None and not callable(functions.get(name)):
-        raise FunctionError(
-            f"this model was learned with the function {name}={function}, and a model file holds no code; "
-            f"pass it: load(path, {name}={function})"
-        )
-
-
-def _function_name(plain: Any) -> str | None:
-    return str(plain["function"])[:100] if isinstance(plain, dict) and plain.keys() == {"function"} else None
-
-
-def _is_left_out(plain: Any) -> bool:
-    return isinstance(plain, dict) and plain.keys() in ({"function"}, {"not_kept"})
+def _is_note(plain: Any, kind: str) -> bool:
+    return isinstance(plain, dict) and plain.keys() == {kind}
 
 
 def check_parameters(parameters: Mapping[str, Any]) -> None:
