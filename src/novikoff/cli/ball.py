@@ -14,9 +14,7 @@ CODES = {"ball": 0, "no ball": 30}
 @click.command()
 @click.argument("file", type=options.FILE)
 @options.numbers
-@click.option(
-    "--inside", metavar="LABEL", help="The class to be inside.  [default: whichever fits; the second if both do]"
-)
+@options.option("--inside", None, "LABEL", "The class to be inside.  [default: whichever fits; the second if both do]")
 @options.out("Where to write the proof.")
 @options.time_limit("Give up after this many seconds.")
 @options.answering

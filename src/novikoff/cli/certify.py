@@ -36,25 +36,20 @@ COLUMNS = {
 }
 
 
-def _of_formula(name: str, help_text: str, **kind: Any) -> Callable[[Any], Any]:
-    return click.option(f"--{name}", help=f"With --formula. {help_text}", **kind)
+def _of_formula(name: str, kind: Any, metavar: str | None, help_text: str) -> Callable[[Any], Any]:
+    return options.option(f"--{name}", kind, metavar, f"With --formula. {help_text}", is_flag=kind is bool or None)
 
 
 formula_options = grouped(
     "asked",
     lambda **said: {name: value for name, value in said.items() if value is not None},
-    click.option("--formula", metavar="F", help="A model formula, such as 'y ~ x1 + C(x2)': does its estimate exist?"),
-    click.option("--family", type=click.Choice(FAMILIES), help="The family of the formula.  [default: binomial]"),
-    *(_of_formula(name, what, metavar="COL") for name, what in COLUMNS.items()),
-    _of_formula("ties", "How cox treats ties.  [default: efron]", type=click.Choice(["efron", "breslow", "exact"])),
-    _of_formula("reference", "The first class of multinomial.", metavar="L"),
-    _of_formula("success", "The level of the response that counts as success.", metavar="L"),
-    _of_formula(
-        "finite",
-        "Also fit Firth's estimate, which is finite (binomial and cox; extra firth).",
-        is_flag=True,
-        default=None,
-    ),
+    options.option("--formula", None, "F", "A model formula, such as 'y ~ x1 + C(x2)': does its estimate exist?"),
+    options.option("--family", FAMILIES, None, "The family of the formula.  [default: binomial]"),
+    *(_of_formula(name, None, "COL", what) for name, what in COLUMNS.items()),
+    _of_formula("ties", ("efron", "breslow", "exact"), None, "How cox treats ties.  [default: efron]"),
+    _of_formula("reference", None, "L", "The first class of multinomial."),
+    _of_formula("success", None, "L", "The level of the response that counts as success."),
+    _of_formula("finite", bool, None, "Also fit Firth's estimate, which is finite (binomial and cox; extra firth)."),
     names=("formula", "family", *COLUMNS, "ties", "reference", "success", "finite"),
 )
 
@@ -67,7 +62,7 @@ formula_options = grouped(
 @options.page
 @space_options
 @options.learning("fit_intercept")
-@options.number("--tolerance", options.SHARE, "T", "The largest relative gap between the bounds of the margin.", 1e-6)
+@options.option("--tolerance", options.SHARE, "T", "The largest relative gap between the bounds of the margin.", 1e-6)
 @options.time_limit("Give up as undecided after this many seconds.")
 @click.option(
     "--diverging/--no-diverging",

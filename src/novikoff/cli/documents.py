@@ -53,17 +53,15 @@ def described_data(
     counts: tuple[int, ...],
 ) -> Document:
     """Describe what was read."""
-    return plain(
-        {
-            "files": files,
-            "rows": size[0],
-            "label": label,
-            "classes": classes,
-            "class_counts": counts,
-            "columns": described_columns(encoding),
-            "features": size[1],
-        }
-    )
+    return {
+        "files": files,
+        "rows": size[0],
+        "label": label,
+        "classes": classes,
+        "class_counts": counts,
+        "columns": described_columns(encoding),
+        "features": size[1],
+    }
 
 
 def described_columns(encoding: "Encoding | None") -> list[Document]:
@@ -74,51 +72,35 @@ def described_columns(encoding: "Encoding | None") -> list[Document]:
 
 def described_run(run: Any) -> Document:
     """Describe what a learner did."""
-    return plain(
-        {
-            **_picked(run, "readout", "epochs", "mistakes", "mistakes_per_epoch", "examples"),
-            "stopped": None if run.stopped is None else run.stopped.name,
-            "errors": run.errors,
-            "rows": run.n_rows,
-            **_picked(run, "radius", "weights_length", "margin_at_most"),
-            "cycle": None if run.cycle is None else asdict(run.cycle),
-            "new_rows": described_generalisation(run),
-            **(_picked(run, "lead", "narrow", "narrow_per_epoch", "margin_at_least") if run.lead else {}),
-            **({} if not run.validation_errors else {"validation_errors": run.validation_errors}),
-            **({} if run.mixed_mistakes is None else {"mixed_mistakes": run.mixed_mistakes, "shards": run.shards}),
-        }
-    )
-
-
-def described_class_weights(model: Any) -> Document:
-    """Return the class weights, in the order of the classes, if there were any."""
-    weights = getattr(getattr(model, "memory", None), "class_weights", None)
-    return {} if weights is None else {"class_weights": plain(weights)}
-
-
-def described_review(model: Any) -> Document:
-    """Describe what is proved of the predictions that are not reviewed, if requested."""
-    review = getattr(model, "review", None)
-    if review is None:
-        return {}
-    counts = {"held_out": review.n_rows, "accepted": review.n_accepted, "wrong": review.n_wrong}
-    asked = {"error": review.error, "confidence": review.confidence, "threshold": review.threshold}
-    return {"review": {**asked, **counts, "is_void": review.is_void, "in_words": str(review)}}
-
-
-def described_choice(model: Any) -> Document:
-    """Describe the lead that a learner chose, if it was to choose one."""
-    return {"lead_chosen": model.record.lead} if model.record and model.record.leads_tried else {}
-
-
-def described_generalisation(run: Any) -> Document:
-    """Describe what a run states about new rows."""
     known = run.generalisation()
     return {
-        "delivered": None if known.delivered is None else _picked(known.delivered, *STATEMENT),
-        "why_not": known.why_not,
-        "statements": [_picked(statement, *STATEMENT) for statement in known.statements],
+        **_picked(run, "readout", "epochs", "mistakes", "mistakes_per_epoch", "examples"),
+        "stopped": None if run.stopped is None else run.stopped.name,
+        "errors": run.errors,
+        "rows": run.n_rows,
+        **_picked(run, "radius", "weights_length", "margin_at_most"),
+        "cycle": None if run.cycle is None else asdict(run.cycle),
+        "new_rows": {
+            "delivered": None if known.delivered is None else _picked(known.delivered, *STATEMENT),
+            "why_not": known.why_not,
+            "statements": [_picked(statement, *STATEMENT) for statement in known.statements],
+        },
+        **(_picked(run, "lead", "narrow", "narrow_per_epoch", "margin_at_least") if run.lead else {}),
+        **(_picked(run, "validation_errors") if run.validation_errors else {}),
+        **(_picked(run, "mixed_mistakes", "shards") if run.mixed_mistakes is not None else {}),
     }
+
+
+def described_model(model: Any) -> Document:
+    """Return the class weights, in the order of the classes, and what is proved of the predictions that are not
+    reviewed, if there were any, or was requested."""
+    weights, review = getattr(getattr(model, "memory", None), "class_weights", None), getattr(model, "review", None)
+    known: Document = {} if weights is None else {"class_weights": weights}
+    if review is not None:
+        counts = {"held_out": review.n_rows, "accepted": review.n_accepted, "wrong": review.n_wrong}
+        asked = _picked(review, "error", "confidence", "threshold")
+        known["review"] = {**asked, **counts, "is_void": review.is_void, "in_words": str(review)}
+    return known
 
 
 def _picked(value: Any, *names: str) -> Document:
@@ -130,33 +112,28 @@ def described_certificate(certificate: "Certificate | None") -> Document | None:
     """Describe what is proved of the data."""
     if certificate is None:
         return None
-    rows = None if certificate.obstruction is None else certificate.obstruction.rows
-    return plain(
-        {
-            "verdict": certificate.verdict.value,
-            **_picked(certificate, "arithmetic", "meaning"),
-            "problem": certificate.problem.value,
-            **_picked(certificate, "fit_intercept", "margin", "geometric_margin", "radius", "mistake_bound"),
-            "obstruction_rows": rows,
-            "estimates": None if certificate.estimates is None else described_estimates(certificate.estimates),
-        }
-    )
+    return {
+        "verdict": certificate.verdict.value,
+        **_picked(certificate, "arithmetic", "meaning"),
+        "problem": certificate.problem.value,
+        **_picked(certificate, "fit_intercept", "margin", "geometric_margin", "radius", "mistake_bound"),
+        "obstruction_rows": None if certificate.obstruction is None else certificate.obstruction.rows,
+        "estimates": None if certificate.estimates is None else described_estimates(certificate.estimates),
+    }
 
 
 def described_estimates(found: "Existence") -> Document:
     """Describe what is known of the estimates of a regression."""
-    return plain(
-        {
-            "family": found.family,
-            **{name: found.about[name] for name in ("formula", "classes", "ties")},
-            "rows": found.n_rows,
-            "omitted_rows": found.omitted,
-            "estimate": found.estimate.value,
-            **_picked(found, "arithmetic", "coefficients", "diverging"),
-            "separated_rows": found.separated_positions,
-            "message": str(found),
-        }
-    )
+    return {
+        "family": found.family,
+        **{name: found.about[name] for name in ("formula", "classes", "ties")},
+        "rows": found.n_rows,
+        "omitted_rows": found.omitted,
+        "estimate": found.estimate.value,
+        **_picked(found, "arithmetic", "coefficients", "diverging"),
+        "separated_rows": found.separated_positions,
+        "message": str(found),
+    }
 
 
 def described_kernel(model: Any) -> Document | None:
@@ -177,7 +154,7 @@ def described_weights(model: Any, most: int | None, *, with_bias: bool = True) -
     n_biases = 0 if with_bias else len(getattr(model, "classes", ()))
     enough = {} if most is None or not isinstance(model, LinearModel) else {"most": most + n_biases}
     named = [
-        {"class": plain(label), "name": "(bias)" if name is None else str(name), "weight": weight}
+        {"class": label, "name": "(bias)" if name is None else str(name), "weight": weight}
         for label, name, weight in model.weights_by_name(**enough)
         if with_bias or name is not None
     ]

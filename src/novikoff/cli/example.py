@@ -25,9 +25,7 @@ SUGGESTED = {
 
 @click.command()
 @click.argument("names", nargs=-1, type=click.Choice(list(SUGGESTED)), metavar="[NAME]...")
-@click.option(
-    "--out", type=click.Path(), default=".", show_default=True, metavar="FOLDER", help="The folder to write to."
-)
+@options.option("--out", options.PATH, "FOLDER", "The folder to write to.", ".")
 @options.force
 @options.answering
 def example(names: tuple[str, ...], out: str, output: Output) -> Result:

@@ -45,7 +45,7 @@ MOST_STEPS, MOST_STEP_COLUMNS = 1000, 100
 @options.learning("min_margin", "time_limit", "fit_intercept")
 @space_options_of_a_learner
 @options.learning("held_out")
-@options.number("--folds", options.AT_LEAST_TWO, "N", "Estimate the error by N-fold cross-validation.")
+@options.option("--folds", options.AT_LEAST_TWO, "N", "Estimate the error by N-fold cross-validation.")
 @click.option(
     "--words", type=click.Choice(["1", "2", "auto"]), default="auto", show_default=True,
     help="Features of texts: words (1), pairs of neighbouring words as well (2), or chosen on validation rows.",
@@ -53,7 +53,7 @@ MOST_STEPS, MOST_STEP_COLUMNS = 1000, 100
 @options.review
 @click.option("--steps", is_flag=True, help="Show every step of the run; for small tables, with --no-shuffle.")
 @click.option("--certify/--no-certify", default=True, show_default=True, help="Certify the table as well.")
-@options.number("--certify-time-limit", options.POSITIVE, "S", "Stop certifying after this many seconds.", 5.0)
+@options.option("--certify-time-limit", options.POSITIVE, "S", "Stop certifying after this many seconds.", 5.0)
 @options.jobs
 @options.answering
 @cluster.fit
@@ -271,9 +271,8 @@ def described(
         certificate=documents.described_certificate(certificate),
         certificate_problem=problem,
         model=target,
-        **documents.described_choice(model),
-        **documents.described_class_weights(model),
-        **documents.described_review(model),
+        **({"lead_chosen": model.record.lead} if model.record.leads_tried else {}),
+        **documents.described_model(model),
         **({} if steps is None else {"steps": [asdict(step) for step in steps]}),
     )
 

@@ -21,9 +21,7 @@ METHODS = ("auto", "perceptron", "rescaled")
 @click.argument("file", type=options.FILE)
 @options.numbers
 @options.learning("fit_intercept")
-@click.option(
-    "--method", type=click.Choice(METHODS), default="auto", show_default=True, help="The method that searches for x."
-)
+@options.option("--method", METHODS, None, "The method that searches for x.", "auto")
 @options.out("Where to write the proof.")
 @options.time_limit("Give up as undecided after this many seconds.")
 @options.answering

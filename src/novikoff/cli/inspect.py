@@ -58,8 +58,7 @@ def inspect(model: str, most: int | None, output: Output) -> Result:
         certificate_is_checked=False,
         certificate_problem=problem,
         training_data=header.get("fingerprint"),
-        **documents.described_class_weights(loaded),
-        **documents.described_review(loaded),
+        **documents.described_model(loaded),
     )
     return Result(document, model, lambda: rows_of(document, run, certificate))
 

@@ -14,12 +14,7 @@ PORT = 1962
 
 @click.command()
 @click.argument("link", required=False)
-@click.option(
-    "--port",
-    type=click.IntRange(1, 65535),
-    metavar="N",
-    help=f"The port to serve on [default: {PORT} if free].",
-)
+@options.option("--port", click.IntRange(1, 65535), "N", f"The port to serve on [default: {PORT} if free].")
 @click.option("--browser/--no-browser", default=True, show_default=True, help="Open the page in a browser.")
 @click.option(
     "--export",

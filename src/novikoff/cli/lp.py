@@ -15,12 +15,8 @@ WORDS = {0: "optimal", 1: "undecided", 2: "infeasible", 3: "unbounded"}
 
 @click.command()
 @click.argument("file", type=click.Path())
-@click.option(
-    "--method",
-    type=click.Choice(("highs", "perceptron")),
-    default="highs",
-    show_default=True,
-    help="The solver that finds the answer, which is then proved.",
+@options.option(
+    "--method", ("highs", "perceptron"), None, "The solver that finds the answer, which is then proved.", "highs"
 )
 @options.out("Where to write the certificate, for `novikoff check`.")
 @options.time_limit("Give up as undecided after this many seconds.", default=60.0)

@@ -22,35 +22,17 @@ Example = dict[str, Any]
 
 
 @click.command()
-@click.option(
-    "--label",
-    metavar="COL",
-    required=True,
-    help="The key or column with the label. Lines without one are only predicted.",
+@options.option(
+    "--label", None, "COL", "The key or column with the label. Lines without one are only predicted.", required=True
 )
-@click.option(
-    "--input",
-    "form",
-    type=click.Choice(["json", "csv"]),
-    default="json",
-    show_default=True,
-    help="JSON objects, one per line, or CSV with a header line.",
-)
-@click.option(
-    "--model", type=click.Path(), metavar="FILE", help="The model file; resumes if it exists, and is saved to it."
-)
-@options.number("--save-every", options.AT_LEAST_ONE, "N", "Save after every N lines.", 1000)
-@click.option(
-    "--readout",
-    type=click.Choice(["auto", "average", "last"]),
-    default="auto",
-    show_default=True,
-    help="The weights that predict.",
-)
+@options.option("--input", ("json", "csv"), None, "JSON objects, one per line, or CSV with a header line.", "json")
+@options.option("--model", options.PATH, "FILE", "The model file; resumes if it exists, and is saved to it.")
+@options.option("--save-every", options.AT_LEAST_ONE, "N", "Save after every N lines.", 1000)
+@options.option("--readout", ("auto", "average", "last"), None, "The weights that predict.", "auto")
 @options.learning("tie", "lead", "fit_intercept", lead=options.TOLD_LEAD)
 @click.option("--scale", is_flag=True, help="Standardise numbers by the means and standard deviations seen so far.")
 @options.answering
-def online(label: str, form: str, model: str | None, save_every: int, output: Output, **parameters: Any) -> int:
+def online(label: str, input: str, model: str | None, save_every: int, output: Output, **parameters: Any) -> int:
     """Predict, reveal, learn: read one example per line, answer each with a line at once.
 
     The answer has the prediction, made before the label was looked at, and the wrong predictions so far, with a tab
@@ -58,7 +40,7 @@ def online(label: str, form: str, model: str | None, save_every: int, output: Ou
     """
     from novikoff.keep.models import save
 
-    learner, parse = _learner(model, parameters), _csv_parser(label) if form == "csv" else _parsed_json
+    learner, parse = _learner(model, parameters), _csv_parser(label) if input == "csv" else _parsed_json
     is_new, mistakes, before = True, 0, signal.signal(signal.SIGTERM, _end)
     try:
         for number, line in enumerate(iter(sys.stdin.readline, ""), start=1):

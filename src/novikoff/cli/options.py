@@ -24,7 +24,16 @@ if TYPE_CHECKING:
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 FORMATS = ("csv", "tsv", "jsonl", "parquet", "arrow", "svmlight", "vw")
-FILE = click.Path(allow_dash=True)
+FILE, PATH = click.Path(allow_dash=True), click.Path()
+AT_LEAST_ONE, AT_LEAST_TWO = click.IntRange(min=1), click.IntRange(min=2)
+POSITIVE, SHARE = click.FloatRange(min=0, min_open=True), click.FloatRange(0, 1, min_open=True, max_open=True)
+
+
+def option(name: str, kind: Any, metavar: str | None, help_text: str, default: Any = None, **more: Any) -> Any:
+    """Add an option with a value of a type, or one of some words; the default is shown if there is one."""
+    kind = click.Choice(kind) if isinstance(kind, tuple) else kind
+    shown = default is not None
+    return click.option(name, type=kind, metavar=metavar, default=default, show_default=shown, help=help_text, **more)
 
 
 def grouped(
@@ -119,9 +128,7 @@ def jobs(command: Command) -> Command:
 
 def out(help_text: str, metavar: str = "CERT") -> Callable[[Command], Command]:
     """Add --out and --force; the command gets the `target`."""
-    return grouped(
-        "target", out_target, click.option("--out", type=click.Path(), metavar=metavar, help=help_text), force
-    )
+    return grouped("target", out_target, option("--out", PATH, metavar, help_text), force)
 
 
 force = click.option(
@@ -131,21 +138,21 @@ force = click.option(
     callback=lambda context, option, value: context.meta.update({FORCE: value}),
     help="Replace an existing file.",
 )
-_model = click.option(
-    "--model", type=click.Path(), metavar="OUT", help="Where to write the model.  [default: FILE's name with .novikoff]"
-)
 model = grouped(
-    "target", lambda model: model_target(model, click.get_current_context().params["file"]), _model, names=("model",)
+    "target",
+    lambda model: model_target(model, click.get_current_context().params["file"]),
+    option("--model", PATH, "OUT", "Where to write the model.  [default: FILE's name with .novikoff]"),
 )
 page = grouped(
     "page",
     Page,
-    click.option("--report", type=click.Path(), metavar="HTML", help="Write a report: one self-contained HTML page."),
-    click.option(
+    option("--report", PATH, "HTML", "Write a report: one self-contained HTML page."),
+    option(
         "--report-features",
+        None,
+        "A B",
+        "The two features that the report plots.  [default: the only two, if numeric]",
         nargs=2,
-        metavar="A B",
-        help="The two features that the report plots.  [default: the only two, if numeric]",
     ),
 )
 
@@ -235,26 +242,19 @@ class ReviewOptions:
 
 
 def _column(name: str, what: str) -> Callable[[Command], Command]:
-    return click.option(name, metavar="COL", multiple=True, help=f"{what} May be repeated.")
+    return option(name, None, "COL", f"{what} May be repeated.", multiple=True)
 
 
-def _label(help_text: str) -> Callable[[Command], Command]:
-    return click.option("--label", metavar="COL", help=help_text)
-
-
-label = _label("The label column, by name or position (1, -1).")
+label = option("--label", None, "COL", "The label column, by name or position (1, -1).")
+known_label = option("--label", None, "COL", "The label column.  [default: as in training]")
 categorical = _column("--categorical", "A numeric column to treat as categories, such as identifiers.")
 text = _column("--text", "A free-text column: one feature per word and per pair of words.")
 tfidf = _column("--tfidf", "A free-text column, weighted by tf-idf.")
 ignore = _column("--ignore", "A column to ignore.")
-file_format = click.option("--format", type=click.Choice(FORMATS), help="The format of FILE.  [default: inferred]")
-
-
-ZERO_BASED = {"auto": "auto", "true": True, "false": False}
-zero_based = click.option(
-    "--zero-based", type=click.Choice(list(ZERO_BASED)), default="auto", show_default=True,
-    callback=lambda context, parameter, value: ZERO_BASED[value],
-    help="Whether svmlight indices start at 0; auto: at 1, if none is 0.",
+file_format = option("--format", FORMATS, None, "The format of FILE.  [default: inferred]")
+zero_based = option(
+    "--zero-based", ("auto", "true", "false"), None, "Whether svmlight indices start at 0; auto: at 1, if none is 0.",
+    "auto", callback=lambda context, parameter, value: {"true": True, "false": False}.get(value, value),
 )  # fmt: skip
 
 
@@ -267,26 +267,16 @@ def _form(header: Any, names: str | None, na_values: tuple[str, ...], decimal: s
 form = grouped(
     "form",
     _form,
-    click.option(
-        "--header/--no-header",
-        default=None,
-        help="Treat the first line of CSV as column names.  [default: --header]",
-    ),
-    click.option("--names", metavar="A,B,...", help="The names of the columns, with --no-header."),
-    click.option(
-        "--na-values", metavar="WORD", multiple=True, help="An additional marker of missing values. May be repeated."
-    ),
-    click.option(
-        "--decimal",
-        type=click.Choice([".", ","]),
-        help="The decimal separator in CSV.  [default: inferred]",
-    ),
+    option("--header/--no-header", None, None, "Treat the first line of CSV as column names.  [default: --header]"),
+    option("--names", None, "A,B,...", "The names of the columns, with --no-header."),
+    option("--na-values", None, "WORD", "An additional marker of missing values. May be repeated.", multiple=True),
+    option("--decimal", (".", ","), None, "The decimal separator in CSV.  [default: inferred]"),
 )
 table = grouped("table", TableOptions, label, categorical, text, tfidf, ignore, file_format, zero_based, form)
 numbers = grouped("table", TableOptions, label, ignore, file_format, zero_based, form)
 proved = grouped("table", TableOptions, file_format, zero_based, form, label, ignore)
 written = grouped("table", TableOptions, file_format, form)
-scored = grouped("table", TableOptions, _label("The label column.  [default: as in training]"), file_format, form)
+scored = grouped("table", TableOptions, known_label, file_format, form)
 
 
 # -- what is learned, and how -----------------------------------------------------------------------------------------
@@ -339,11 +329,11 @@ class ClassWeight(click.ParamType):  # type: ignore[type-arg]
         return weights
 
 
-class_weight = click.option(
+class_weight = option(
     "--class-weight",
-    type=ClassWeight(),
-    metavar="balanced|A=2,B=1",
-    help=f"{DECLARED['class_weight'].help} balanced: rows/(classes x rows of the class).",
+    ClassWeight(),
+    "balanced|A=2,B=1",
+    f"{DECLARED['class_weight'].help} balanced: rows/(classes x rows of the class).",
 )
 
 
@@ -372,42 +362,26 @@ def _learning_option(name: str, other: Any) -> Callable[[Command], Command]:
     kind = other if isinstance(other, Kind) else declared.kind
     default = declared.default if other is None or isinstance(other, Kind | Declared) else other
     flag = f"--{name.replace('_', '-')}"
-    said: dict[str, Any] = {"default": default, "show_default": default is not None, "help": declared.help}
     if isinstance(kind, Flag):
-        return click.option(f"{flag}/--no-{flag[2:]}", **said)
+        return option(f"{flag}/--no-{flag[2:]}", None, None, declared.help, default)
     if isinstance(kind, Choice):
-        return click.option(flag, type=click.Choice(kind.words), **said)
+        return option(flag, kind.words, None, declared.help, default)
     if name == "random_state":
-        return click.option(flag, type=int, metavar="N", **said)
+        return option(flag, int, "N", declared.help, default)
     metavar = "N" if isinstance(kind, Whole) else "FRACTION" if isinstance(kind, Fraction) else "X"
     words = "|auto" * kind.auto + "|none" * bool(kind.none)
-    return click.option(flag, type=OfKind(kind), metavar=metavar + words, **said)
-
-
-def number(name: str, kind: click.ParamType, metavar: str, help_text: str, default: Any = None) -> Any:  # type: ignore[type-arg]
-    """Add a number; the default is shown if there is one."""
-    return click.option(
-        name, type=kind, metavar=metavar, default=default, show_default=default is not None, help=help_text
-    )
-
-
-AT_LEAST_ONE, AT_LEAST_TWO, POSITIVE = (
-    click.IntRange(min=1),
-    click.IntRange(min=2),
-    click.FloatRange(min=0, min_open=True),
-)
-SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
+    return option(flag, OfKind(kind), metavar + words, declared.help, default)
 
 
 review = grouped(
     "review",
     ReviewOptions,
-    number("--review", SHARE, "ERROR", "Prove which predictions need no review, for at most this error."),
-    number("--review-confidence", SHARE, "X", "The confidence of that proof.", 0.95),
-    click.option("--review-file", type=FILE, metavar="FILE", help="Labelled rows for --review, if none are held out."),
+    option("--review", SHARE, "ERROR", "Prove which predictions need no review, for at most this error."),
+    option("--review-confidence", SHARE, "X", "The confidence of that proof.", 0.95),
+    option("--review-file", FILE, "FILE", "Labelled rows for --review, if none are held out."),
 )
 
 
 def time_limit(help_text: str, default: float | None = None) -> Callable[[Command], Command]:
     """Add the seconds after which to stop, where nothing is learned."""
-    return number("--time-limit", POSITIVE, "S", help_text, default)
+    return option("--time-limit", POSITIVE, "S", help_text, default)

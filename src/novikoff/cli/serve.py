@@ -14,33 +14,32 @@ DAYS = options.OfKind(Number("a number of days of at least 1", low=1.0, high=1e6
 
 
 @click.command()
-@click.option(
-    "--store",
+@options.option(
+    "--store", None, "DIR|URL", "The folder of the logs (created if missing), or postgresql://USER@HOST/DATABASE.",
     required=True,
-    metavar="DIR|URL",
-    help="The folder of the logs (created if missing), or postgresql://USER@HOST/DATABASE.",
-)
-@click.option("--host", default="127.0.0.1", show_default=True, metavar="ADDRESS", help="The address to listen on.")
-@options.number("--port", click.IntRange(0, 65535), "N", "The port; 0 is any.", 8151)
-@click.option(
+)  # fmt: skip
+@options.option("--host", None, "ADDRESS", "The address to listen on.", "127.0.0.1")
+@options.option("--port", click.IntRange(0, 65535), "N", "The port; 0 is any.", 8151)
+@options.option(
     "--token-file",
-    type=click.Path(),
-    metavar="FILE",
-    help="A file with the token that clients must send. Without one, only local requests are allowed.",
+    options.PATH,
+    "FILE",
+    "A file with the token that clients must send. Without one, only local requests are allowed.",
 )
-@options.number("--keep-log", DAYS, "all|DAYS", "How long to keep events that two snapshots cover.", "all")
-@options.number(
+@options.option("--keep-log", DAYS, "all|DAYS", "How long to keep events that two snapshots cover.", "all")
+@options.option(
     "--models", options.AT_LEAST_ONE, "N", "Keep this many models in memory; others are loaded on use.", 1000
 )
-@options.number(
+@options.option(
     "--snapshot-every", click.IntRange(min=1000), "N", "Take a snapshot after this many events of a model.", 50_000
 )
-@click.option(
+@options.option(
     "--url",
-    metavar="URL",
-    help="The URL at which other servers on the same PostgreSQL store reach this one. By default, where it listens.",
+    None,
+    "URL",
+    "The URL at which other servers on the same PostgreSQL store reach this one. By default, where it listens.",
 )
-@options.number(
+@options.option(
     "--lease",
     click.FloatRange(min=1, max=3600),
     "SECONDS",

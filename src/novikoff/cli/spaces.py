@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from novikoff.cli.commands import sentence
-from novikoff.cli.options import AT_LEAST_ONE, OfKind, grouped, number
+from novikoff.cli.options import AT_LEAST_ONE, OfKind, grouped, option
 from novikoff.options import Number
 
 if TYPE_CHECKING:
@@ -31,21 +31,23 @@ MOST_CERTIFIED, MOST_KERNEL_ROWS, MOST_POWER_ROWS = 20_000_000, 1500, 200
 
 GAMMA = OfKind(Number("a positive number"), scale="scale", auto="auto")
 _OPTIONS = (
-    click.option(
-        "--lift", type=click.Choice(LIFTS),
-        help="Add the squared length, for circles and balls, or the square of every number, for ellipses.",
+    option(
+        "--lift",
+        LIFTS,
+        None,
+        "Add the squared length, for circles and balls, or the square of every number, for ellipses.",
     ),
-    click.option("--kernel", type=click.Choice(list(KERNELS)), help="Separate in the space of this kernel."),
-    click.option(
-        "--gamma", type=GAMMA, metavar="G|scale|auto",
-        help="The width of a kernel; scale: 1/(features x variance), auto: 1/features.  [default: scale]",
+    option("--kernel", tuple(KERNELS), None, "Separate in the space of this kernel."),
+    option(
+        "--gamma",
+        GAMMA,
+        "G|scale|auto",
+        "The width of a kernel; scale: 1/(features x variance), auto: 1/features.  [default: scale]",
     ),
-    click.option(
-        "--degree", type=click.IntRange(min=1), metavar="N", help="The degree of the kernel poly.  [default: 3]"
-    ),
-    click.option("--coef0", type=float, metavar="C", help="The constant of the kernel poly.  [default: 1]"),
-)  # fmt: skip
-BUDGET = number("--budget", AT_LEAST_ONE, "N", "Keep at most this many support rows.")
+    option("--degree", AT_LEAST_ONE, "N", "The degree of the kernel poly.  [default: 3]"),
+    option("--coef0", float, "C", "The constant of the kernel poly.  [default: 1]"),
+)
+BUDGET = option("--budget", AT_LEAST_ONE, "N", "Keep at most this many support rows.")
 
 
 @dataclass(frozen=True)

@@ -78,13 +78,11 @@ class ConllOptions:
 layout = grouped(
     "layout",
     ConllOptions,
-    click.option("--columns", metavar="A,B,...", help="The names of the file's columns."),
-    click.option(
-        "--separator",
-        metavar="C",
-        help='The column separator: one character, or "tab".  [default: blanks and tabs]',
+    options.option("--columns", None, "A,B,...", "The names of the file's columns."),
+    options.option(
+        "--separator", None, "C", 'The column separator: one character, or "tab".  [default: blanks and tabs]'
     ),
-    click.option("--comment", metavar="C", help="Skip lines that start with this."),
+    options.option("--comment", None, "C", "Skip lines that start with this."),
 )
 
 
@@ -93,25 +91,23 @@ layout = grouped(
 
 @click.command()
 @click.argument("file", type=options.FILE)
-@click.option(
-    "--templates", type=click.Path(), metavar="FILE",
-    help="The feature templates, one per line, in our syntax or CRF++'s.  [default: by the columns]",
-)  # fmt: skip
+@options.option(
+    "--templates",
+    options.PATH,
+    "FILE",
+    "The feature templates, one per line, in our syntax or CRF++'s.  [default: by the columns]",
+)
 @layout
 @click.option("--label", metavar="COL", help="The label column.  [default: the last]")
 @options.model
 @options.force
-@click.option("--start", type=click.Path(), metavar="MODEL", help="Continue training this tagger.")
-@click.option(
-    "--constraint",
-    type=click.Choice(SCHEMES),
-    help="Predict only legal label sequences of this scheme.",
-)
-@options.number("--min-count", options.AT_LEAST_ONE, "N", "Ignore features that occur less often.", 1)
+@options.option("--start", options.PATH, "MODEL", "Continue training this tagger.")
+@options.option("--constraint", SCHEMES, None, "Predict only legal label sequences of this scheme.")
+@options.option("--min-count", options.AT_LEAST_ONE, "N", "Ignore features that occur less often.", 1)
 @options.learning("early_stopping", "validation_fraction", "n_iter_no_change", "held_out")
-@options.number("--folds", options.AT_LEAST_TWO, "N", "Estimate the error by N-fold cross-validation.")
+@options.option("--folds", options.AT_LEAST_TWO, "N", "Estimate the error by N-fold cross-validation.")
 @options.review
-@options.number(
+@options.option(
     "--cost",
     click.FloatRange(min=0),
     "C",
@@ -194,7 +190,7 @@ def train(
         run={**run, "wrong_tokens": tagger.run.wrong_tokens, "validation_errors": tagger.run.validation_errors},
         weights=documents.described_weights(tagger, SHOWN),
         model=target,
-        **documents.described_review(tagger),
+        **documents.described_model(tagger),
     )  # fmt: skip
     code = INTERRUPTED if watched.interrupted else DONE
     return Result(document, file, lambda: rows_of_training(document, tagger.run), code)
@@ -311,13 +307,7 @@ def run(
 @click.argument("file", type=options.FILE)
 @layout
 @click.option("--label", metavar="COL", help="The label column.  [default: the last]")
-@click.option(
-    "--scheme",
-    type=click.Choice([*SCHEMES, "none"]),
-    default="IOB2",
-    show_default=True,
-    help="How labels mark chunks, if they do.",
-)
+@options.option("--scheme", (*SCHEMES, "none"), None, "How labels mark chunks, if they do.", "IOB2")
 @options.answering
 def score(model: str, file: str, layout: ConllOptions, label: str | None, scheme: str, output: Output) -> Result:
     """Count the labels and the chunks that MODEL gets right on the labelled sentences in FILE.
