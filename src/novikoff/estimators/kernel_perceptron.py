@@ -128,8 +128,8 @@ class KernelPerceptron(ClassifierShell):
             as_table = is_table(X) and self._takes_columns
             if as_table:
                 source = read_frame(X, labels=targets(y))
-                how = {"encoding": self._first_encoding(source, options.held_out), "kernel": of_space, "watch": watch}
-                learned = learn_from(source, **how, **vars(replace(options, fit_intercept=False)))
+                encoding, how = self._first_encoding(source, options.held_out), replace(options, fit_intercept=False)
+                learned = learn_from(source, encoding=encoding, kernel=of_space, watch=watch, **vars(how))
             else:
                 learned = self._learn_rows(kernel_perceptron, X, y, options, watch=watch, **of_space)
             if not self.record_mistakes:  # they may have been kept for a vote

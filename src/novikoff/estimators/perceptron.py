@@ -140,7 +140,8 @@ class Perceptron(ClassifierShell):
         """
         goes_on = self.warm_start and self.__sklearn_is_fitted__()
         options = self._options(goes_on=goes_on)
-        how = {"start": self.model_.memory if goes_on else None, "watch": verbose_watch(watch, self.verbose)}
+        how: dict[str, Any] = {"start": self.model_.memory if goes_on else None}
+        how["watch"] = verbose_watch(watch, self.verbose)
         with on_cores(self.n_jobs), all_or_nothing(self):
             X, y, weights, rows = weighted_rows(X, y, sample_weight)
             X, y = self._with_labels(X, y, goes_on)

@@ -135,8 +135,8 @@ def generalisation(run: "Run", confidence: float = 0.95, *, random_order: bool |
     if delivered is None:
         competing = [facts.compressed]
         competing += [facts.first_vote] if run.readout == "vote" and run.epochs == 1 else []
-        found = [statement for make in competing if (statement := make(doubt / len(competing))) is not None]
-        best = min(found, key=lambda statement: statement.at_most, default=None)
+        parts = [make(doubt / len(competing)) for make in competing]
+        best = min((part for part in parts if part is not None), key=lambda statement: statement.at_most, default=None)
         delivered = None if best is None else replace(best, confidence=confidence)
     training = None if run.errors is None or not run.n_rows else run.errors / run.n_rows
     return Generalisation(statements, delivered, facts.why_not(), run.row, training, len(run.fold_rows))

@@ -139,10 +139,11 @@ class KernelLearner(Learner):
         if self.known is None:
             self.known = np.zeros((2 * n_classes, n))
         change = np.hstack([self.fresh_added, self.fresh_drift]).T
-        for rows in blocks_of(n, len(change.T)) if self.fresh is not None else ():
-            values = self.history.kernel.between(self.fresh, self.points.take(rows))
-            self._sized(values)
-            self.known[:, rows] += change @ values
+        if self.fresh is not None:
+            for rows in blocks_of(n, len(change.T)):
+                values = self.history.kernel.between(self.fresh, self.points.take(rows))
+                self._sized(values)
+                self.known[:, rows] += change @ values
         self.settle()
 
     def settle(self) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novikoff.data.examples import Examples
+from novikoff.learn.kernel.kernels import as_points
 from novikoff.learn.kernel.memory import KernelModel
 from novikoff.learn.linear.memory import LinearModel
 from novikoff.learn.linear.notes import SHOWN_STEPS, WIDEST, WorkedRun
@@ -140,7 +141,7 @@ def _kernel_evidence(
     if len(model.classes) > 2 or examples.n_rows > FOLLOWED_KERNEL_ROWS:
         return {}
     X, y = examples.in_one_piece()
-    points = model.points(X)
+    points = as_points(X, model.memory.kernel.form)
     steps = Steps.of_kernel(model.memory.kernel.between(points, points), y, mistakes.rows, lead=model.memory.lead)
     if certificate is None or certificate.coefficients is None or certificate.fit_intercept:
         return {"lengths": steps.lengths}
