@@ -117,7 +117,7 @@ class Codec:
     def write_fields(self, value: Any, arrays: Arrays, path: str = "", without: tuple[str, ...] = ()) -> dict[str, Any]:
         """Return the fields of a dataclass, except some, for the header."""
         header = {}
-        for name, kind in declared_fields(type(value)).items():
+        for name, kind in declared_fields(value.__class__).items():
             part, place = getattr(value, name), _below(path, name)
             if name in without:
                 continue
@@ -326,19 +326,16 @@ class Declared(NamedTuple):
     end: int | None = None
     ascends: bool = False
     strictly: bool = False
-    dtype: Any = None
 
 
 def check_arrays(of: Any, **declared: Declared) -> None:
     """Check arrays, which are attributes or entries by name; those that are None are not there."""
-    for name, (shape, end, ascends, strictly, dtype) in declared.items():
-        value = of[name] if isinstance(of, dict) else getattr(of, name)
-        if value is None:
+    for name, (shape, end, ascends, strictly) in declared.items():
+        array: NDArray[Any] | None = of[name] if isinstance(of, dict) else getattr(of, name)
+        if array is None:
             continue
-        array = getattr(value, "array", value)
         fits = len(array.shape) == len(shape) and all(b in (None, a) for a, b in zip(array.shape, shape, strict=True))
         ensure(f"the array {name!r} has the shape {array.shape}, which does not fit the others", fits)
-        ensure(f"the array {name!r} is of the type {array.dtype}", dtype is None or array.dtype == dtype)
         if end is not None and len(array) and (int(array.min()) < 0 or int(array.max()) >= end):
             raise ModelFileError(f"the array {name!r} has numbers outside of 0 to {end - 1}")
         if ascends or strictly:
@@ -350,9 +347,8 @@ def check_csr(rows: Csr, name: str, n_columns: int) -> None:
     """Check that sparse rows are valid, so that no kernel reads out of bounds."""
     parts = {f"{name}.{part}": array for part, array in zip(("values", "columns", "pointers"), rows, strict=True)}
     n_entries = len(rows.data)
-    sizes = ((n_entries,), (n_entries,), (None,))
-    ends = (None, n_columns, n_entries + 1)
-    check_arrays(parts, **{part: Declared(*has) for part, *has in zip(parts, sizes, ends, strict=True)})
+    declared = (Declared((n_entries,)), Declared((n_entries,), n_columns), Declared((None,), n_entries + 1))
+    check_arrays(parts, **dict(zip(parts, declared, strict=True)))
     indices, indptr = rows.indices, rows.indptr
     ensure(f"the columns and pointers of {name} are of different types", indices.dtype == indptr.dtype)
     sound = len(indptr) and indptr[0] == 0 and indptr[-1] == n_entries and not np.any(indptr[1:] < indptr[:-1])

@@ -43,7 +43,7 @@ FARTHEST_OFFSET = 100_000
 # -- weights ----------------------------------------------------------------------------------------------------------
 
 
-def _write_weights(weights: Weights, drift: Drift | None, arrays: Arrays) -> None:
+def _write_weights(weights: Weights, drift: Drift | None, arrays: Arrays) -> bool:
     """Add the nonzero weights of features, and with a drift also those whose drift is not 0; and all links."""
     known = weights.emissions.values != 0.0
     if drift is not None:
@@ -59,6 +59,7 @@ def _write_weights(weights: Weights, drift: Drift | None, arrays: Arrays) -> Non
     }
     if drift is not None:
         arrays |= {"drift": drift.emissions[places], "link_drift": drift.links}
+    return True
 
 
 def _read_weights(arrays: Arrays, *, with_drift: bool) -> tuple[Weights, Drift | None]:
@@ -181,7 +182,7 @@ FORMAT = Format(
     forms={
         ChainMemory: TypeForm(_write_memory, _read_memory),
         Weights: TypeForm(
-            lambda weights, path, arrays: _write_weights(weights, None, arrays) is None,
+            lambda weights, path, arrays: _write_weights(weights, None, arrays),
             lambda plain, path, arrays: None if plain is None else _read_weights(arrays, with_drift=False)[0],
         ),
         declared_fields(TokenFeatures)["index"]: TypeForm(_write_index, _read_index),
