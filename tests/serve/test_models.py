@@ -74,23 +74,26 @@ def a_file(path, change=lambda header: None, **parameters):
 
 
 def later(header):
-    header["waited"] = 10**6
+    header["memory"]["waited"] = 10**6
 
 
 @pytest.mark.parametrize(
     ("change", "words"),
     [
         (later, "labels came later than there were mistakes"),
-        (lambda header: header.update(classes=["up", {"scalar": ["bytes_", 4 * 10**9]}]), "cannot be made of"),
+        (lambda header: header["memory"].update(labels=["up", {"scalar": ["bytes_", 4 * 10**9]}]), "cannot be made of"),
         (lambda header: header["parameters"].update({f"p{i}": LONG for i in range(9)}), "require arrays"),
-        (lambda header: header.update(examples=int("9" * 5000)), "5,000 digits"),
+        (lambda header: header["memory"].update(examples=int("9" * 5000)), "5,000 digits"),
         (lambda header: header.update(encoding={"columns": {}}), "field 'encoding', which is unknown"),
-        (lambda header: header.update(classes=[{"tuple": ["up"]}, "down"]), "labels that a service cannot store"),
-        (lambda header: header.update(classes=[1.5, {"float": "inf"}]), "an infinite label"),
-        (lambda header: header.update(classes=[1.5, {"float": "nan"}]), "stands for none at all"),
+        (
+            lambda header: header["memory"].update(labels=[{"tuple": ["up"]}, "down"]),
+            "labels that a service cannot store",
+        ),
+        (lambda header: header["memory"].update(labels=[1.5, {"float": "inf"}]), "an infinite label"),
+        (lambda header: header["memory"].update(labels=[1.5, {"float": "nan"}]), "stands for none at all"),
         (lambda header: header["parameters"].update(lead=2.0**52), "lead"),
-        (lambda header: header.update(longest=1e300), "too long"),
-        (lambda header: header.update(mistakes=1, longest=1e-9), "larger than the sum of all mistakes"),
+        (lambda header: header["memory"].update(longest=1e300), "too long"),
+        (lambda header: header["memory"].update(mistakes=1, longest=1e-9), "larger than the sum of all mistakes"),
     ],
 )
 def test_a_file_that_asks_for_too_much_is_refused(folder, tmp_path, change, words):
