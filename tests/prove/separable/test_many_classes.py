@@ -36,7 +36,6 @@ def as_if_large(few=3):
         for module in (cutting_planes, minimum_norm):
             patch.setattr(module, "MOST_FOR_CUTTING", few)
         patch.setattr(gordan, "LARGEST_COMPLEMENT", 1)
-        patch.setattr(gordan, "SMALL", 0)
         yield patch
 
 

@@ -18,7 +18,6 @@ from novikoff.prove.separable.points import Points
 from novikoff.prove.separable.products import signs_of_products, smallest_product
 from novikoff.prove.separable.proofs import spans_all, upper_square, vanishes
 from novikoff.prove.separable.search.gordan import Contradiction, decide, reduce_faces
-from novikoff.prove.separable.search.wolfe import nearest_point_exactly
 from tests import exact_lp
 from tests.prove.separable.cone import weakly_separates
 from tests.tables import tables
@@ -76,40 +75,12 @@ def test_signs_and_minimum_of_products_are_exact_at_every_magnitude(table, fit_i
         assert smallest == min(exact) == exact[row]
 
 
-@given(matrices.filter(lambda rows: len(rows) > 1))
-def test_the_exact_nearest_point_is_the_nearest(rows):
-    found = nearest_point_exactly(rows, Clock(None))
-    total = sum(found.weights)
-    point = [
-        Fraction(sum(w * rows[i][j] for i, w in zip(found.rows, found.weights, strict=True)), total)
-        for j in range(len(rows[0]))
-    ]
-    assert [total * v for v in point] == found.direction
-    assert min(found.weights) > 0
-    assert all(dot(row, point) >= dot(point, point) for row in rows)
-
-
-def test_the_exact_nearest_point_is_the_same_from_any_start():
-    random = np.random.default_rng(0)
-    for _ in range(20):
-        rows = (random.integers(-9, 9, (8, 3)) + np.array([4, 0, 0])).tolist()
-        cold = nearest_point_exactly(rows, Clock(None))
-        for size in range(6):
-            warm = nearest_point_exactly(rows, Clock(None), random.choice(8, size, replace=False).tolist())
-            scale = Fraction(sum(cold.weights), sum(warm.weights))
-            assert [scale * value for value in warm.direction] == cold.direction
-
-
 def test_an_upper_bound_takes_whole_numbers_of_any_size():
     points = Points.of([[2.0**200, 1.0], [-(2.0**200), 1.0 + 2.0**-50]], [1, 1], fit_intercept=False)
     exact = upper_square(points, np.array([0, 1]), [3**200, 3**200])
     assert exact == (1 + Fraction(1, 2**51)) ** 2
     assert upper_square(points, np.array([0, 1]), [3**200, 3**200 + 1]) > 1
     assert upper_square(points, np.array([0, 1]), [0.5, 0.5]) == exact
-
-
-def test_the_exact_nearest_point_gives_up_when_time_is_over():
-    assert nearest_point_exactly([[3, 1], [1, 3], [4, 0]], Clock(-1)) is None
 
 
 @given(tables().filter(lambda table: len(set(table[1].tolist())) == 2))

@@ -80,7 +80,9 @@ def _derived(claimed: Certificate, X: Any, y: ArrayLike | None) -> Certificate:
                 return _derived_in_feature_space(claimed, examples, None)
             blocks = InBlocks(examples, claimed.fit_intercept)
             check_subject(claimed, blocks.subject)
-            return _with_estimates(conclude(blocks, claimed.witnesses), claimed, X)
+            return _with_estimates(
+                conclude(blocks, claimed.witnesses), claimed, examples if claimed.table is None else X
+            )
     if y is None:
         raise ValueError("y is missing: a matrix needs its labels; only a reader or batches have their own")
     if claimed.table is not None:

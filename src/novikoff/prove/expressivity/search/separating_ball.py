@@ -26,6 +26,7 @@ from novikoff.prove.exact.floats import (
     power_of_two,
     root_down,
 )
+from novikoff.prove.exact.refined import WholeMatrix
 from novikoff.prove.expressivity.ball import (
     Ball,
     BallData,
@@ -35,9 +36,9 @@ from novikoff.prove.expressivity.ball import (
     read_label,
 )
 from novikoff.prove.separable.points import Floats, Points
-from novikoff.prove.separable.search.gordan import SMALL, Answer, Contradiction, Whole, cancelling
+from novikoff.prove.separable.search.gordan import Answer, Contradiction, Whole, cancelling, of_face
 from novikoff.prove.separable.search.minimum_norm import nearest_point
-from novikoff.prove.separable.search.wolfe import nearest_point_exactly
+from novikoff.prove.separable.search.scaled import ScaledRows
 
 
 def separating_ball(
@@ -101,13 +102,10 @@ def _decided(rows: list[Whole], clock: Clock) -> Answer:
         if all(dot(row, vector) > 0 for row in rows):
             return Answer(vector=vector)
     carriers = np.sort(nearest.rows)
-    found = cancelling(carriers, [rows[row] for row in carriers.tolist()], nearest.settled, clock)
-    exact = None
-    if found is None and len(rows) * len(scales) <= SMALL:
-        exact = nearest_point_exactly(rows, clock, nearest.rows.tolist())
-    if exact is not None and any(exact.direction):
-        return Answer(vector=exact.direction)
-    return Answer(obstruction=found if exact is None else Contradiction.of(exact, np.arange(len(rows))))
+    found = cancelling(carriers, [rows[row] for row in carriers.tolist()], clock)
+    if found is not None:
+        return Answer(obstruction=found)
+    return of_face(ScaledRows.of_rows(WholeMatrix.of_table(rows, len(scales))), clock, exactly=True) or Answer()
 
 
 def _ball(lifted: Lifted, vector: Whole, examples: Labelled, inside: Label) -> Ball:

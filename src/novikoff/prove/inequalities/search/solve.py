@@ -153,7 +153,7 @@ class System:
         return None
 
     def decided(self, clock: Clock) -> tuple[Sequence[int] | None, Combination | None]:
-        """Cutting planes in floats, then Wolfe's algorithm in rationals: a solution, a combination, or neither."""
+        """Cutting planes in floats, then the face: a solution, a combination, or neither."""
         everything = np.arange(len(self.rows))
         answer = self._decided(everything, clock)
         if answer.vector is None:

@@ -1,6 +1,5 @@
 """Certify whether data are linearly separable, with what margin, and prove it."""
 
-import math
 import warnings
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -22,12 +21,9 @@ from novikoff.prove.separable.in_blocks import InBlocks, exactly
 from novikoff.prove.separable.kernels import ExactKernel
 from novikoff.prove.separable.kesler import rows_and_rivals
 from novikoff.prove.separable.points import Points
-from novikoff.prove.separable.products import whole_points
-from novikoff.prove.separable.proofs import as_whole_floats, lower_square, upper_square
+from novikoff.prove.separable.proofs import as_whole_floats, lower_square
 from novikoff.prove.separable.question import Problem, Verdict
-from novikoff.prove.separable.search.cutting_planes import Nearest
-from novikoff.prove.separable.search.gordan import SMALL, Answer, Whole, decide, reduce_faces
-from novikoff.prove.separable.search.wolfe import nearest_point_exactly
+from novikoff.prove.separable.search.gordan import Answer, decide, reduce_faces
 from novikoff.prove.separable.subject import Subject
 
 if TYPE_CHECKING:
@@ -35,8 +31,6 @@ if TYPE_CHECKING:
 
 # Bytes of points up to which all are in memory; of more, a working set of about this size.
 MEMORY = 256_000_000
-# Coordinates in all up to which a bracket that floats left too wide is narrowed in rationals.
-MOST_TO_REFINE = 1_000_000
 
 
 def certify(
@@ -107,6 +101,8 @@ def certify(
             if diverging:
                 check_regression(examples, fit_intercept, chosen)
             found = _of_examples(examples, chosen, progress=progress, **asked)
+            if diverging:
+                found = with_estimates(found, X if found.table is not None else examples, None, clock)
     elif y is None:
         raise ValueError("y is missing: a matrix needs its labels; only a reader or batches have their own")
     elif chosen is not None:
@@ -120,7 +116,9 @@ def certify(
         data = InMemory.of(X, y, fit_intercept)
         question = Question(data.points, data.subject, data.labels)
         found = concluded(data, find_witnesses(question, tolerance, clock), clock)
-    return warned_if_wide(with_estimates(found, X, y, clock) if diverging else found, tolerance)
+        if diverging:
+            found = with_estimates(found, X, y, clock)
+    return warned_if_wide(found, tolerance)
 
 
 def check_regression(examples: Examples, fit_intercept: bool, kernel: ExactKernel | None = None) -> None:
@@ -223,62 +221,16 @@ def find_witnesses(question: Question, tolerance: float, clock: Clock) -> Witnes
     """Witnesses that the points are separable, or that they are not, or of an upper bound on the margin."""
     points = question.narrow
     answer = decide(points, clock, tolerance)
-    if answer.vector is not None:
-        return _separable(question, answer, tolerance, clock)
     if answer.obstruction is not None:
         return _not_separable(question, answer, clock)
-    nearest = answer.nearest
-    if nearest is None:
-        return Witnesses()
-    vector = as_whole_floats(nearest.separator)
-    separates = lower_square(points, vector) is not None
-    support = question.support(nearest.rows, nearest.weights)
-    return Witnesses(vector=question.vector(vector) if separates else None, support=support)
-
-
-@dataclass(frozen=True, eq=False)
-class _Pair:
-    """A separator and a convex combination, which bracket the margin."""
-
-    vector: Whole
-    numbers: NDArray[np.int64]
-    weights: NDArray[np.float64]
-
-    def gap(self, points: Points) -> float:
-        """The relative gap between the bounds, infinite if the vector does not separate."""
-        lower = lower_square(points, self.vector)
-        upper = upper_square(points, self.numbers, self.weights)
-        if lower is None:
-            return math.inf
-        return 1 - math.sqrt(lower / upper) if upper else 0.0
-
-
-def _separable(question: Question, answer: Answer, tolerance: float, clock: Clock) -> Witnesses:
-    """The bracket from floats; from rationals if it is too wide and the data are small."""
-    points, nearest = question.narrow, answer.nearest
-    pair = None
-    if nearest is not None and nearest.lower > 0:
-        pair = _Pair(as_whole_floats(nearest.separator), nearest.rows, nearest.weights)
-    if pair is None or not pair.gap(points) <= tolerance:
-        pair = _bracketed_exactly(points, nearest, clock) or pair
-    if pair is None or math.isinf(pair.gap(points)):
-        pair = _Pair(list(answer.vector or []), np.zeros(1, dtype=np.int64), np.ones(1))
-    return Witnesses(vector=question.vector(pair.vector), support=question.support(pair.numbers, pair.weights))
-
-
-def _bracketed_exactly(points: Points, nearest: Nearest | None, clock: Clock) -> _Pair | None:
-    """The nearest point in rationals, starting from that of floats; None if there are too many, or no time."""
-    if points.n_points * points.dimension > (SMALL if nearest is None else MOST_TO_REFINE):
-        return None
-    start = None if nearest is None else nearest.rows.tolist()
-    exact = nearest_point_exactly(whole_points(points)[0], clock, start)
-    if exact is None:
-        return None
-    total = sum(exact.weights)
-    weights = np.array([weight / total for weight in exact.weights])
-    kept = weights > 0
-    pair = _Pair(exact.direction, np.array(exact.rows)[kept], weights[kept])
-    return None if math.isinf(pair.gap(points)) else pair
+    nearest, vector, support = answer.nearest, answer.vector, None
+    if nearest is not None:
+        support = question.support(nearest.rows, nearest.weights)
+        widest = as_whole_floats(nearest.separator)
+        vector = widest if lower_square(points, widest) is not None else vector
+    elif vector is not None:
+        support = question.support(np.zeros(1, dtype=np.int64), np.ones(1))
+    return Witnesses(vector=None if vector is None else question.vector(vector), support=support)
 
 
 def _not_separable(question: Question, answer: Answer, clock: Clock) -> Witnesses:

@@ -22,10 +22,6 @@ from novikoff.prove.separable.search.cutting_planes import Nearest
 from novikoff.prove.separable.search.face import find_face
 from novikoff.prove.separable.search.minimum_norm import nearest_point
 from novikoff.prove.separable.search.scaled import Scaled
-from novikoff.prove.separable.search.wolfe import ExactNearest, nearest_point_exactly
-
-# Coordinates in all up to which rationals decide what floats cannot.
-SMALL = 40_000
 
 # The most dimensions in which the complement of a face is computed.
 LARGEST_COMPLEMENT = 2_000
@@ -47,12 +43,6 @@ class Contradiction:
     rows: NDArray[np.int64]
     weights: Whole
 
-    @classmethod
-    def of(cls, exact: ExactNearest, numbers: NDArray[np.int64]) -> "Contradiction":
-        """The points with these numbers that carry the origin."""
-        order = np.argsort(exact.rows)
-        return cls(numbers[np.array(exact.rows)[order]], [exact.weights[place] for place in order])
-
 
 @dataclass(frozen=True)
 class Answer:
@@ -71,7 +61,7 @@ class Answer:
 
 
 def decide(points: Points, clock: Clock, tolerance: float = 1e-6) -> Answer:
-    """Decide strict separability, with an exact proof: by floats, or by rationals if these fail and data are small."""
+    """Decide strict separability, with an exact proof: by the nearest point of the hull, or by the face."""
     clock.tell("searching for a separator")
     nearest, is_by_rivals = None, isinstance(points, KeslerPoints)
     if math.isfinite(points.radius):
@@ -80,22 +70,12 @@ def decide(points: Points, clock: Clock, tolerance: float = 1e-6) -> Answer:
         answer = _from_floats(points, nearest, clock)
         if answer is not None:
             return answer
-    if points.n_points * points.dimension <= SMALL:
-        start = None if nearest is None else nearest.rows.tolist()
-        exact = nearest_point_exactly(whole_points(points)[0], clock, start)
-        if exact is None:
-            return Answer(nearest)
-        if any(exact.direction):
-            return Answer(nearest, vector=exact.direction)
-        return Answer(nearest, obstruction=Contradiction.of(exact, np.arange(points.n_points)))
-    if nearest is None or nearest.lower > 0 or (points.dimension > LARGEST_COMPLEMENT and is_by_rivals):
+    if points.dimension > LARGEST_COMPLEMENT and is_by_rivals:
         return Answer(nearest)
     found = _at_once(points, clock)
-    if found is not None and found.obstruction is not None and len(found.obstruction.rows):
+    if found is not None and (found.obstruction is not None or found.vector is not None):
         return replace(found, nearest=nearest)
-    if found is not None and found.weak_separator is not None:
-        return Answer(nearest, vector=found.weak_separator)
-    if nearest.settled or is_by_rivals:
+    if nearest is None or nearest.settled or is_by_rivals:
         return Answer(nearest)
     nearest = nearest_point(points, tolerance=tolerance, clock=clock)  # without the limit of its patience
     return _from_floats(points, nearest, clock) or Answer(nearest)
@@ -112,23 +92,18 @@ def _from_floats(points: Points, nearest: Nearest, clock: Clock) -> Answer | Non
     is_hopeless = n_columns + 2 < len(carriers) and not nearest.settled  # many combinations of them are 0
     if is_hopeless or n_columns * len(carriers) > MOST_COORDINATES or len(carriers) == 0:
         return None
-    found = cancelling(carriers, whole_points(points.narrow(carriers))[0], nearest.settled, clock)
+    found = cancelling(carriers, whole_points(points.narrow(carriers))[0], clock)
     return None if found is None else Answer(nearest, obstruction=found)
 
 
-def cancelling(numbers: NDArray[np.int64], rows: Sequence[Whole], settled: bool, clock: Clock) -> Contradiction | None:
-    """The obstruction of points that carry the origin in floats, given as whole numbers, or of some if few are; in
-    doubt, if that was not `settled`, not."""
+def cancelling(numbers: NDArray[np.int64], rows: Sequence[Whole], clock: Clock) -> Contradiction | None:
+    """The obstruction of points that carry the origin in floats, given as whole numbers."""
     columns = [column for column in zip(*rows, strict=True) if any(column)]
     weights = only_null_vector(columns, len(rows), clock)
-    if weights is not None:
-        weights = weights if weights[0] > 0 else [-weight for weight in weights]
-        if min(weights) > 0:
-            return Contradiction(numbers, weights)
-    if not settled or len(rows) * len(rows[0]) > SMALL:
+    if weights is None:
         return None
-    exact = nearest_point_exactly(rows, clock)
-    return None if exact is None or any(exact.direction) else Contradiction.of(exact, numbers)
+    weights = weights if weights[0] > 0 else [-weight for weight in weights]
+    return Contradiction(numbers, weights) if min(weights) > 0 else None
 
 
 def reduce_faces(points: Points, obstruction: Contradiction, clock: Clock) -> Answer:
@@ -145,10 +120,17 @@ def reduce_faces(points: Points, obstruction: Contradiction, clock: Clock) -> An
 
 
 def _at_once(points: Points, clock: Clock) -> Answer | None:
-    """An obstruction that spans the face, and a weak separator if there is one."""
-    found = find_face(Scaled.of(points), clock, exactly=points.n_points * points.dimension <= TINY)
+    return of_face(Scaled.of(points), clock, exactly=points.n_points * points.dimension <= TINY)
+
+
+def of_face(rows: Scaled, clock: Clock, exactly: bool) -> Answer | None:
+    """A separator; or an obstruction that spans the face, and a weak separator if there is one. None if there is no
+    time, or `exactly` is False and floats fail."""
+    found = find_face(rows, clock, exactly=exactly)
     if found is None or found.rows is None:
         return None
+    if len(found.beyond) == rows.n_points:
+        return Answer(vector=found.weak)
     obstruction = Contradiction(found.rows, found.weights or [])
     return Answer(obstruction=obstruction, left=found.beyond, weak_separator=found.weak, settled=True)
 

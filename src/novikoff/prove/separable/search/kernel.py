@@ -24,11 +24,9 @@ from novikoff.prove.separable.feature_space import InFeatureSpace, conclude_kern
 from novikoff.prove.separable.kernels import ExactKernel, Products
 from novikoff.prove.separable.proofs import as_whole_floats
 from novikoff.prove.separable.search.cutting_planes import Nearest
-from novikoff.prove.separable.search.face import find_face
-from novikoff.prove.separable.search.gordan import SMALL
+from novikoff.prove.separable.search.gordan import of_face
 from novikoff.prove.separable.search.minimum_norm import nearest_in_feature_space
 from novikoff.prove.separable.search.scaled import ScaledRows
-from novikoff.prove.separable.search.wolfe import nearest_point_exactly
 
 # The first precision of coefficients, short and nearly always enough; the next is that of floats.
 FEW_BITS = 40
@@ -39,10 +37,11 @@ ROUNDING = Fraction(1, 10**8)
 # The most powers of e in balls for which a margin is proved.
 MOST_POWERS = 2_000_000
 
+# The most numbers of the matrix, and of its independent columns, for which the face is found in whole numbers.
+MOST_PRODUCTS, SMALL = 160_000, 40_000
+
 # The most rows read into memory, as the products are their number squared, and the most numbers in all.
 MOST_ROWS, MOST_NUMBERS = 10_000, 50_000_000
-
-Whole = list[int]
 
 
 def certify_kernel(
@@ -188,10 +187,10 @@ def _shortest_point(products: Products) -> Support:
 
 
 def _decided_exactly(data: InFeatureSpace, clock: Clock) -> Witnesses:
-    """The nearest point, or the face, in whole numbers, of the rows of G in independent columns; no witnesses if G is
-    too large."""
+    """What the face of the rows of G, in independent columns of G, proves; no witnesses if G is too large, or time runs
+    out."""
     n = data.products.n_points
-    if n * n > 4 * SMALL:
+    if n * n > MOST_PRODUCTS:
         return Witnesses()
     everything = list(range(n))
     gram = data.products.whole(everything, everything)
@@ -202,26 +201,17 @@ def _decided_exactly(data: InFeatureSpace, clock: Clock) -> Witnesses:
     # A matrix of rounded numbers has full rank because of its rounding errors, so a proof would mean nothing.
     if n * len(pivots) > SMALL or (data.products.kernel.form == "precomputed" and len(pivots) == n):
         return Witnesses()
-    rows = [[line[j] for j in pivots] for line in gram]
-    nearest = nearest_point_exactly(rows, clock)
-    if nearest is None:
+    rows = WholeMatrix.of_table([[line[j] for j in pivots] for line in gram], len(pivots))
+    answer = of_face(ScaledRows.of_rows(rows), clock, exactly=True)
+    if answer is None:
         return Witnesses()
-    if any(nearest.direction):
-        return Witnesses(coefficients=_in_places(n, pivots, nearest.direction))
-    order = sorted(zip(nearest.rows, nearest.weights, strict=True))
-    contradiction = Obstruction(tuple(row for row, _ in order), tuple(weight for _, weight in order))
-    return _face(rows, pivots, clock) or Witnesses(obstruction=contradiction)
-
-
-def _face(rows: list[Whole], pivots: Sequence[int], clock: Clock) -> Witnesses | None:
-    """The obstruction of all points on the face, and a weak separator of those beyond; None if time runs out."""
-    found = find_face(ScaledRows.of_rows(WholeMatrix.of_table(rows, len(pivots))), clock, exactly=True)
-    if found is None or found.rows is None or found.weights is None:
-        return None
-    obstruction = Obstruction(tuple(found.rows.tolist()), tuple(found.weights))
-    if found.weak is None:
+    if answer.vector is not None:
+        return Witnesses(coefficients=_in_places(n, pivots, answer.vector))
+    assert answer.obstruction is not None
+    obstruction = Obstruction(tuple(answer.obstruction.rows.tolist()), tuple(answer.obstruction.weights))
+    if answer.weak_separator is None:
         return Witnesses(obstruction=obstruction, spans=True)
-    return Witnesses(obstruction=obstruction, weak_separator=_in_places(len(rows), pivots, found.weak))
+    return Witnesses(obstruction=obstruction, weak_separator=_in_places(n, pivots, answer.weak_separator))
 
 
 def _in_places(n: int, pivots: Sequence[int], vector: Sequence[int]) -> tuple[int, ...]:
