@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from novikoff.engine.clock import Clock
-from novikoff.prove.exact.algebra import as_whole, null_vectors, rank, solution
+from novikoff.prove.exact.algebra import as_whole, null_vectors, rank
 from novikoff.prove.separable import products
 from novikoff.prove.separable.conclude import InMemory
 from novikoff.prove.separable.kesler import kesler_points, point_numbers, rows_and_rivals
@@ -40,16 +40,6 @@ def test_null_vectors_are_orthogonal_independent_and_as_many_as_the_rank_leaves(
     assert len(normals) == dimension - rank(rows)
     assert rank(normals) == len(normals)
     assert rank(rows) == np.linalg.matrix_rank(np.array(rows, dtype=float))
-
-
-@given(matrices, st.data())
-def test_a_solution_is_found_exactly_if_there_is_one(columns, data):
-    target = data.draw(st.lists(whole, min_size=len(columns[0]), max_size=len(columns[0])))
-    found = solution(columns, target)
-    if found is None:
-        assert rank([*columns, target]) > rank(columns)
-    else:
-        assert [dot(found, line) for line in zip(*columns, strict=True)] == target
 
 
 @given(st.lists(st.fractions(max_denominator=50), min_size=1, max_size=5).filter(any))

@@ -7,15 +7,12 @@ from operator import mul
 from typing import Any
 
 from novikoff.engine.clock import UNLIMITED, Clock, OutOfTimeError
-from novikoff.prove.exact.modular import TRIES, Fractions, Independent, independent, lifted, taken
+from novikoff.prove.exact.modular import Independent, independent, lifted, taken
 
 Whole = Sequence[int]
 
 # Multiplications modulo a prime between two checks of the clock.
 PIECE = 200_000_000
-# A system is solved without checking the clock if its size cubed times its bits squared is less: that takes less than
-# half a second.
-AT_ONCE = 50_000_000_000
 # Bits from which Python's own arithmetic, which is quadratic, is too slow.
 LONG = 20_000
 # Vectors, squared, times coordinates, times bits: below this, finding shorter ones takes at most a second.
@@ -41,7 +38,12 @@ def null_vectors(rows: Sequence[Whole], dimension: int, clock: Clock = UNLIMITED
         return _unit_vectors(dimension)
     matrix = as_matrix(rows)
     while True:  # until the prime is lucky: then as many rows are independent, and the basis is orthogonal to all
-        basis = _null_vectors(matrix, clock)
+        chosen = independent(matrix, clock)
+        basis = None if chosen is None else null_vectors_of(matrix, chosen, clock)
+        if basis is None:
+            if math.isfinite(clock.left()):
+                raise OutOfTimeError
+            raise MemoryError("a basis of what is orthogonal to these rows has more digits than fit into memory")
         if not basis or not any((matrix * as_matrix(basis).transpose()).entries()):
             return basis if not basis else _shortened(basis)
 
@@ -64,16 +66,6 @@ def only_null_vector(rows: Sequence[Whole], dimension: int, clock: Clock) -> lis
     if not basis or any((matrix * as_matrix(basis).transpose()).entries()):
         return None
     return _primitive(basis[0])
-
-
-def _null_vectors(matrix: Any, clock: Clock) -> list[list[int]]:
-    chosen = independent(matrix, clock)
-    basis = None if chosen is None else null_vectors_of(matrix, chosen, clock)
-    if basis is not None:
-        return basis
-    if math.isfinite(clock.left()):
-        raise OutOfTimeError
-    raise MemoryError("a basis of what is orthogonal to these rows has more digits than fit into memory")
 
 
 def null_vectors_of(matrix: Any, chosen: Independent, clock: Clock) -> list[list[int]] | None:
@@ -126,66 +118,8 @@ def spans(some: Sequence[Whole], every: Sequence[Whole], clock: Clock) -> bool:
     >>> spans([[1, 2]], [[1, 2], [2, 4]], Clock(None)), spans([[1, 2]], [[1, 3]], Clock(None))
     (True, False)
     """
-    from flint import fmpz_mat
-
-    if not some or not every:
-        return not any(map(any, every))
-    matrix, others = as_matrix(some), as_matrix(every)
-    while True:
-        basis = _null_vectors(matrix, clock)
-        normals = as_matrix(basis).transpose() if basis else fmpz_mat(matrix.ncols(), 0)
-        if not any((others * normals).entries()):
-            return True  # independent rows of `some` span all that is orthogonal to the normals
-        if not any((matrix * normals).entries()):
-            return False  # the prime was lucky: they span all of `some`
-
-
-def rank_at_least(rows: Sequence[Whole], clock: Clock) -> int:
-    """A lower bound on the rank, nearly always equal to it; 0 if time runs out.
-
-    >>> rank_at_least([[1, 2], [2, 4]], Clock(None))
-    1
-    """
-    chosen = independent(as_matrix(rows), clock) if rows else None
-    return 0 if chosen is None else len(chosen.rows)
-
-
-def solution(columns: Sequence[Whole], target: Whole, clock: Clock = UNLIMITED) -> list[Fraction] | None:
-    """Coefficients that combine the columns to the target; None if there are none or time runs out.
-
-    >>> solution([[1, 0], [1, 2]], [3, 4])
-    [Fraction(1, 1), Fraction(2, 1)]
-    >>> solution([[1, 1]], [1, 2]) is None
-    True
-    """
-    from flint import fmpz_mat
-
-    matrix, right = as_matrix(columns).transpose(), as_matrix([target]).transpose()
-    for _ in range(TRIES):
-        chosen = independent(matrix, clock)
-        if chosen is None:
-            return None
-        numbers = fmpz_mat(len(columns), 1)
-        found = lifted(taken(matrix, *chosen), taken(right, chosen.rows, [0]), clock)
-        if found is None:
-            return None
-        for i, column in enumerate(chosen.columns):
-            numbers[column, 0] = found.numerators[i, 0]
-        if matrix * numbers == right * found.denominator:
-            return [Fraction(int(value), int(found.denominator)) for value in numbers.entries()]
-    return None
-
-
-def regular_solution(matrix: Any, right: Any, clock: Clock) -> Fractions | None:
-    """The solution of a regular square system (of fmpz_mat); None if time runs out.
-
-    Raises ZeroDivisionError if the matrix is singular.
-    """
-    size = matrix.nrows()
-    bits = max(abs(value) for value in matrix.entries()).bit_length()
-    if size**3 * bits * (bits + 64) < AT_ONCE and not clock.is_over():
-        return Fractions(*matrix.solve(right).numer_denom())
-    return None if clock.is_over() else lifted(matrix, right, clock)
+    normals = null_vectors(some, len(every[0]), clock)
+    return not normals or not any((as_matrix(every) * as_matrix(normals).transpose()).entries())
 
 
 def dot(a: Sequence[Any], b: Sequence[Any]) -> Any:

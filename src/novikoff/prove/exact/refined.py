@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novikoff.engine.clock import Clock
-from novikoff.prove.exact.algebra import as_matrix, regular_solution
-from novikoff.prove.exact.modular import denominator_of
+from novikoff.prove.exact.algebra import as_matrix
+from novikoff.prove.exact.modular import denominator_of, lifted
 
 Numbers = NDArray[Any]
 Floats = NDArray[np.float64]
@@ -351,7 +351,7 @@ def by_elimination(matrix: WholeMatrix, right: Any, clock: Clock) -> Solution | 
     if matrix.n_rows > MOST_DENSE:
         return None
     try:
-        found = regular_solution(matrix.written_out(), as_matrix([right]).transpose(), clock)
+        found = lifted(matrix.written_out(), as_matrix([right]).transpose(), clock)
     except ZeroDivisionError:
         return None
     return None if found is None else Solution([int(n) for n in found.numerators.entries()], int(found.denominator))
