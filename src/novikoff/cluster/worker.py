@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novikoff.cluster.shards import SHARD_BYTES, Shard
-from novikoff.data.cache import Cache, open_cache
+from novikoff.data.cache import Cache
 from novikoff.data.examples import Examples
 from novikoff.data.held_out import HeldOut
 from novikoff.data.labels import LabelCodes
@@ -227,8 +227,7 @@ class Worker:
 
         reader = self.shard.reader(reading.label, reading.types, reading.zero_based)
         batches = batches_of(iter(reader), reading.encoding, rounded=rounded)
-        counts = written(path, batches, labels, measure)
-        cache = open_cache(path, is_ours=True)
+        cache, counts = written(path, batches, labels, measure)
         if not cache.n_rows:
             path.unlink()
             raise ValueError(f"{self.shard.name} has no rows; omit it, or cut the data into larger shards")

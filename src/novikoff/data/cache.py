@@ -3,25 +3,20 @@
 The cache has rows of numbers and codes of labels, and does not depend on their encoding. Its blocks hold what was
 appended, in order, in pieces of at most `BLOCK_BYTES` or `BLOCK_ROWS`, independent of the appended batches. A block has
 its values, the columns and the row pointers of its entries if it is sparse, and its codes: each in the smallest type
-that holds all of it exactly, and each at a multiple of 64 bytes.
-
-The file: `MAGIC`; the blocks; the index, which lists the arrays of every block; a trailer. Every block has a checksum,
-and so has the index, which are checked before they are used: a damaged file is an error, never a wrong number.
+that holds all of it exactly, and each at a multiple of 64 bytes. Only the process that wrote the file reads it, so
+where the arrays are is kept in memory.
 
 Only one block is mapped at a time: a pass needs the memory of one block, however long the file.
 """
 
 import hashlib
 import os
-import struct
-import zlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
 from pathlib import Path
-from typing import Any, NoReturn, Self
+from typing import Any, NamedTuple
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -36,8 +31,6 @@ BLOCK_ROWS = 65_536
 DENSE_COST, SPARSE_COST = 8, 12
 
 ALIGNMENT = 64
-MAGIC = b"novikoff cache, version 2\n".ljust(ALIGNMENT, b"\0")
-TRAILER = struct.Struct("<QI")  # the size of the index, and its checksum
 
 # How many values are checked first, to see whether float32 is enough.
 LOOKED_AT = 64
@@ -46,36 +39,144 @@ LOOKED_AT = 64
 MOST_SMALL_INDICES = 2**31
 
 
-class CacheEntry(msgspec.Struct, frozen=True, array_like=True):
-    """The entry of a block in the index: its rows, its checksum, and the types and lengths of its arrays.
+class CacheBlock(NamedTuple):
+    """Where a block is: its first byte, its size and rows, and the place, type and length of its arrays, codes last."""
 
-    These are the values, then the columns and row pointers if it is sparse, then the codes.
-    """
-
-    rows: int
-    checksum: int
-    arrays: tuple[tuple[str, int], ...]
+    start: int
+    size: int
+    n_rows: int
+    arrays: tuple[tuple[int, str, int], ...]
 
     @property
     def is_sparse(self) -> bool:
         return len(self.arrays) > 2
 
-    def places(self) -> list[int]:
-        """Return the offsets of its arrays, relative to its start, and of its end."""
-        sizes = (np.dtype(kind).itemsize * count for kind, count in self.arrays)
-        return list(accumulate((size + -size % ALIGNMENT for size in sizes), initial=0))
 
+@dataclass(frozen=True)
+class Cache:
+    """The examples in a file. The `fingerprint`, a SHA-256 of all rows and codes, is the same for any batches."""
 
-class CacheIndex(msgspec.Struct, frozen=True, array_like=True):
-    """What is known of all blocks. `fingerprint` is a SHA-256 of all rows and codes."""
-
+    path: Path
+    blocks: list[CacheBlock]
     n_columns: int
-    n_codes: int
     fingerprint: str
-    entries: tuple[CacheEntry, ...]
+
+    def __len__(self) -> int:
+        return len(self.blocks)
+
+    @cached_property
+    def starts(self) -> NDArray[np.int64]:
+        """The numbers of the first rows of blocks, followed by the number of all rows."""
+        return np.array([0, *accumulate(block.n_rows for block in self.blocks)], dtype=np.int64)
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.starts[-1])
+
+    @property
+    def n_entries(self) -> int:
+        """The number of stored values; in sparse rows, zeros are not stored."""
+        return sum(block.arrays[0][2] for block in self.blocks)
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether all blocks are."""
+        return all(block.is_sparse for block in self.blocks)
+
+    def __getitem__(self, number: int) -> tuple[Rows, NDArray[Any]]:
+        """Return the rows of a block and their codes: views of the file, which is mapped as long as they are used."""
+        block = self.blocks[number]
+        if self.path.stat().st_size < block.start + block.size:
+            raise ValueError(f"{self.path} is damaged: it was truncated; rebuild the cache")
+        content = np.memmap(self.path, np.uint8, "r", block.start, block.size)
+        *arrays, codes = (np.frombuffer(content, kind, count, place) for place, kind, count in block.arrays)
+        if block.is_sparse:
+            return csr_rows(*Csr(*arrays), self.n_columns), codes
+        return as_rows(arrays[0].reshape(block.n_rows, -1)), codes
 
 
-# -- writing ----------------------------------------------------------------------------------------------------------
+class CacheWriter(WholeFile):
+    """Writes a cache: `with CacheWriter(path) as writer: writer.append(rows, codes)`; then `writer.cache` has it.
+
+    The file gets its name only when it is complete; after an error, nothing is left of it.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with CacheWriter(Path(folder, "cache")) as writer:
+    ...         writer.append(as_rows([[1.0, 2.0], [3.0, 4.0]]), np.array([0, 1]))
+    ...         writer.append(as_rows([[5.0, 6.0]]), np.array([0]))
+    ...     rows, codes = writer.cache[0]
+    >>> rows.as_array().tolist(), codes.tolist()
+    ([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], [0, 1, 0])
+    """
+
+    cache: Cache
+
+    def __init__(
+        self, path: str | os.PathLike[str], *, block_bytes: int = BLOCK_BYTES, block_rows: int = BLOCK_ROWS
+    ) -> None:
+        super().__init__(path, sync=False)  # a lost cache is written again
+        self._block_bytes, self._block_rows = block_bytes, block_rows
+        self._width = Width()
+        self._pending: list[tuple[Rows, NDArray[Any]]] = []
+        self._pending_rows = self._pending_bytes = 0
+        self._blocks: list[CacheBlock] = []
+        self._hash = hashlib.sha256()
+
+    def append(self, rows: Rows, codes: NDArray[Any]) -> None:
+        """Add a copy of examples, with the codes of their labels: 0, 1, and so on."""
+        if codes.shape != (rows.n_rows,):
+            raise ValueError(f"{rows.n_rows} rows need as many labels, not an array of shape {codes.shape}")
+        self._width.add(rows)
+        start = 0
+        while start < rows.n_rows:
+            stop = self._full_at(rows, start)
+            if stop == start:
+                self._flush()
+                continue
+            part = rows if (start, stop) == (0, rows.n_rows) else rows.part(start, stop)
+            self._pending.append((_copied(part), codes[start:stop].copy()))
+            self._pending_rows += part.n_rows
+            self._pending_bytes += (SPARSE_COST if rows.is_sparse else DENSE_COST) * part.n_entries
+            start = stop
+
+    def _full_at(self, rows: Rows, start: int) -> int:
+        """Return the row before which the current block is full."""
+        if self._pending and self._pending[-1][0].is_sparse != rows.is_sparse:
+            return start
+        room = max(self._block_bytes - self._pending_bytes, 0)
+        if rows.is_sparse:
+            ends = rows.matrix.indptr[start : start + self._block_rows + 1]
+            by_bytes = int(np.searchsorted(ends, int(ends[0]) + room // SPARSE_COST, side="right")) - 1
+        else:
+            by_bytes = room // max(DENSE_COST * rows.n_columns, 1)
+        least = 0 if self._pending else 1  # a row larger than a block has a block of its own
+        return min(start + max(least, min(by_bytes, self._block_rows - self._pending_rows)), rows.n_rows)
+
+    def _flush(self) -> None:
+        """Write the current block."""
+        if not self._pending:
+            return
+        parts, of_parts = zip(*self._pending, strict=True)
+        rows, codes = stacked(parts), np.concatenate(of_parts)
+        first = sum(self._blocks[-1][:2]) if self._blocks else 0
+        listed, end = [], 0
+        for array in (*_arrays(rows), codes.astype(np.min_scalar_type(int(codes.max())))):
+            listed.append((end, array.dtype.str, len(array)))
+            padded: tuple[Any, ...] = (array.view(np.uint8), bytes(-array.nbytes % ALIGNMENT))
+            for content in padded:
+                self._hash.update(content)
+                self.write(content)
+                end += len(content)
+        self._blocks.append(CacheBlock(first, end, rows.n_rows, tuple(listed)))
+        self._pending.clear()
+        self._pending_rows = self._pending_bytes = 0
+
+    def _finish(self) -> None:
+        self._flush()
+        super()._finish()
+        self._hash.update(repr(self._blocks).encode())
+        self.cache = Cache(self.path, self._blocks, self._width.n_columns, self._hash.hexdigest())
 
 
 def _arrays(rows: Rows) -> list[NDArray[Any]]:
@@ -98,190 +199,9 @@ def _is_short(values: NDArray[Any]) -> bool:
         return np.array_equal(values.astype(np.float32), values)
 
 
-class CacheWriter(WholeFile):
-    """Writes a cache: `with CacheWriter(path) as cache: cache.append(rows, codes)`.
-
-    The file gets its name only when it is complete; after an error, nothing is left of it.
-
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     with CacheWriter(Path(folder, "cache")) as writer:
-    ...         writer.append(as_rows([[1.0, 2.0], [3.0, 4.0]]), np.array([0, 1]))
-    ...         writer.append(as_rows([[5.0, 6.0]]), np.array([0]))
-    ...     rows, codes = open_cache(Path(folder, "cache"))[0]
-    >>> rows.as_array().tolist(), codes.tolist()
-    ([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], [0, 1, 0])
-    """
-
-    def __init__(
-        self, path: str | os.PathLike[str], *, block_bytes: int = BLOCK_BYTES, block_rows: int = BLOCK_ROWS
-    ) -> None:
-        super().__init__(path, sync=False)  # a lost cache is written again
-        self._block_bytes, self._block_rows = block_bytes, block_rows
-        self._width = Width()
-        self._pending: list[tuple[Rows, NDArray[Any]]] = []
-        self._pending_rows = self._pending_bytes = 0
-        self._n_codes = 0
-        self._entries: list[CacheEntry] = []
-        self._hash = hashlib.sha256()
-
-    def __enter__(self) -> Self:
-        super().__enter__()
-        self.write(MAGIC)
-        return self
-
-    def append(self, rows: Rows, codes: NDArray[Any]) -> None:
-        """Add a copy of examples, with the codes of their labels: 0, 1, and so on."""
-        self._check(rows, codes)
-        start = 0
-        while start < rows.n_rows:
-            stop = self._full_at(rows, start)
-            if stop == start:
-                self._flush()
-                continue
-            part = rows if (start, stop) == (0, rows.n_rows) else rows.part(start, stop)
-            self._pending.append((_copied(part), codes[start:stop].copy()))
-            self._pending_rows += part.n_rows
-            self._pending_bytes += (SPARSE_COST if rows.is_sparse else DENSE_COST) * part.n_entries
-            start = stop
-
-    def _check(self, rows: Rows, codes: NDArray[Any]) -> None:
-        if codes.shape != (rows.n_rows,) or codes.dtype.kind not in "iu":
-            raise ValueError(f"{rows.n_rows} rows need as many whole codes, not {codes.dtype} of shape {codes.shape}")
-        if len(codes) and int(codes.min()) < 0:
-            raise ValueError(f"the code {int(codes.min())} is negative; codes count from 0")
-        self._width.add(rows)
-
-    def _full_at(self, rows: Rows, start: int) -> int:
-        """Return the row before which the current block is full."""
-        if self._pending and self._pending[-1][0].is_sparse != rows.is_sparse:
-            return start
-        room = max(self._block_bytes - self._pending_bytes, 0)
-        if rows.is_sparse:
-            ends = rows.matrix.indptr[start : start + self._block_rows + 1]
-            by_bytes = int(np.searchsorted(ends, int(ends[0]) + room // SPARSE_COST, side="right")) - 1
-        else:
-            by_bytes = room // max(DENSE_COST * rows.n_columns, 1)
-        least = 0 if self._pending else 1  # a row larger than a block has a block of its own
-        return min(start + max(least, min(by_bytes, self._block_rows - self._pending_rows)), rows.n_rows)
-
-    def _flush(self) -> None:
-        """Write the current block."""
-        parts, of_parts = zip(*self._pending, strict=True)
-        rows, codes = stacked(parts), np.concatenate(of_parts)
-        top, checksum = int(codes.max()), 0
-        arrays = [*_arrays(rows), codes.astype(np.min_scalar_type(top))]
-        for array in arrays:
-            padded: tuple[Any, ...] = (array.view(np.uint8), bytes(-array.nbytes % ALIGNMENT))
-            for content in padded:
-                self._hash.update(content)
-                checksum = zlib.crc32(content, checksum)
-                self.write(content)
-        listed = tuple((array.dtype.str, len(array)) for array in arrays)
-        self._entries.append(CacheEntry(rows.n_rows, checksum, listed))
-        self._n_codes = max(self._n_codes, top + 1)
-        self._pending.clear()
-        self._pending_rows = self._pending_bytes = 0
-
-    def _finish(self) -> None:
-        if self._pending:
-            self._flush()
-        self._hash.update(msgspec.json.encode(self._entries))
-        of_all = CacheIndex(self._width.n_columns, self._n_codes, self._hash.hexdigest(), tuple(self._entries))
-        index = msgspec.json.encode(of_all)
-        self.write(index + TRAILER.pack(len(index), zlib.crc32(index)))
-        super()._finish()
-
-
 def _copied(rows: Rows) -> Rows:
     """Copy rows, whose buffer may be reused."""
     if not rows.is_sparse:
         return as_rows(rows.matrix.copy())
     data, indices, indptr = rows.matrix
     return csr_rows(data.copy(), indices.copy(), indptr.copy(), rows.n_columns)
-
-
-# -- reading ----------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Cache:
-    """A complete cache in a file. Its fingerprint is the same for any batches."""
-
-    path: Path
-    index: CacheIndex
-    places: tuple[int, ...]
-    verified: set[int] = field(default_factory=set, repr=False)
-
-    def __len__(self) -> int:
-        return len(self.index.entries)
-
-    @property
-    def n_columns(self) -> int:
-        return self.index.n_columns
-
-    @property
-    def fingerprint(self) -> str:
-        return self.index.fingerprint
-
-    @cached_property
-    def starts(self) -> NDArray[np.int64]:
-        """The numbers of the first rows of blocks, followed by the number of all rows."""
-        return np.array([0, *accumulate(entry.rows for entry in self.index.entries)], dtype=np.int64)
-
-    @property
-    def n_rows(self) -> int:
-        return int(self.starts[-1])
-
-    @property
-    def n_entries(self) -> int:
-        """The number of stored values; in sparse rows, zeros are not stored."""
-        return sum(entry.arrays[0][1] for entry in self.index.entries)
-
-    @property
-    def is_sparse(self) -> bool:
-        """Whether all blocks are."""
-        return all(entry.is_sparse for entry in self.index.entries)
-
-    def __getitem__(self, number: int) -> tuple[Rows, NDArray[Any]]:
-        """Return the rows of a block and their codes: views of the file, which is mapped as long as they are used."""
-        entry, start = self.index.entries[number], self.places[number]
-        *places, size = entry.places()
-        if self.path.stat().st_size < start + size:
-            _is_damaged(self.path, "it was truncated")
-        block = np.asarray(np.memmap(self.path, np.uint8, "r", start, size))
-        if number not in self.verified and zlib.crc32(block.data) != entry.checksum:
-            _is_damaged(self.path, f"the checksum of block {number} is wrong")
-        self.verified.add(number)
-        *arrays, codes = (
-            block[place : place + np.dtype(kind).itemsize * count].view(kind)
-            for (kind, count), place in zip(entry.arrays, places, strict=True)
-        )
-        if entry.is_sparse:
-            return csr_rows(*Csr(*arrays), self.n_columns), codes
-        return as_rows(arrays[0].reshape(entry.rows, -1)), codes
-
-
-def open_cache(path: str | os.PathLike[str], *, is_ours: bool = False) -> Cache:
-    """Open the cache in a file; its index is checked here, and each block when it is first used.
-
-    If it `is_ours`, just written by this process, the blocks are not checked.
-    """
-    path = Path(path)
-    with open(path, "rb") as file:
-        if file.read(len(MAGIC)) != MAGIC:
-            raise ValueError(f"{path} is not a cache that this version has written; rebuild it")
-        end = os.fstat(file.fileno()).st_size - TRAILER.size
-        file.seek(max(end, 0))
-        size, checksum = TRAILER.unpack(file.read(TRAILER.size)) if end >= len(MAGIC) else (0, 0)
-        file.seek(max(end - size, 0))
-        index = file.read(min(size, max(end, 0)))
-    if not index or zlib.crc32(index) != checksum:
-        _is_damaged(path, "the checksum of its index is wrong")
-    found = msgspec.json.decode(index, type=CacheIndex)
-    places = tuple(accumulate((entry.places()[-1] for entry in found.entries), initial=len(MAGIC)))
-    return Cache(path, found, places, set(range(len(places))) if is_ours else set())
-
-
-def _is_damaged(path: Path, what: str) -> NoReturn:
-    raise ValueError(f"{path} is truncated or damaged: {what}; rebuild the cache")

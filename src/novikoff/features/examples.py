@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novikoff.data.batches import Batch, Records, stacked
-from novikoff.data.cache import Cache, CacheWriter, open_cache
+from novikoff.data.cache import Cache, CacheWriter
 from novikoff.data.examples import Examples
 from novikoff.data.frames import has_names, is_frame, read_frame
 from novikoff.data.held_out import HeldOut
@@ -222,14 +222,12 @@ def cached(
     if isinstance(source, Examples) and (classes is None or np.array_equal(classes, source.classes)):
         yield source
         return
-    encoding, rounded = learned_encoding(source, encoding), list[str]()
-    encode_without = None
-    if columns is not None and getattr(source, "is_table", False):
-        source = RecordsInMemory(source)
-        encode_without = partial(_encoded_without, source, columns, check, folder)
+    encoding, rounded, labels = learned_encoding(source, encoding), list[str](), LabelCodes(classes)
+    records: list[Records] | None = [] if columns is not None and getattr(source, "is_table", False) else None
     with _temporary_folder(folder) as place:
-        cache, labels, counts = _written(Path(place) / "examples", source, encoding, classes, check, rounded)
+        cache, counts = _encoded(Path(place) / "examples", source, encoding, labels, check, rounded, records)
         check_there_are_two(labels, cache.n_rows)
+        again = None if records is None else partial(_encoded_without, records or source, columns, check, folder)
         yield Examples(
             cache,
             cache.starts,
@@ -243,84 +241,62 @@ def cached(
             encoding,
             cache.fingerprint,
             next(iter(rounded), None),
-            encode_without=encode_without,
+            encode_without=again,
         )
-
-
-class RecordsInMemory:
-    """A reader of a table that stores its records in memory in the first pass, if they are few."""
-
-    def __init__(self, reader: Any) -> None:
-        self.reader = reader
-        self.records: list[Records] | None = None
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.reader, name)
-
-    def __iter__(self) -> Iterator[Records]:
-        if self.records is not None:
-            yield from self.records
-            return
-        kept, n_bytes = list[Records](), 0
-        for records in self.reader:
-            n_bytes += records.columns.nbytes
-            if n_bytes <= MOST_REMEMBERED:
-                kept.append(records)
-            else:
-                kept.clear()
-            yield records
-        self.records = kept if n_bytes <= MOST_REMEMBERED else None
-
-    def look(self) -> Iterator[Records]:
-        return self.reader.look() if self.records is None else iter(self)
-
-    def again(self, names: Iterable[str]) -> Iterator[Records]:
-        return self.reader.again(names) if self.records is None else iter(self)
 
 
 @contextlib.contextmanager
 def _encoded_without(
-    source: RecordsInMemory,
-    columns: Mapping[str, Any],
+    source: Any,
+    columns: Mapping[str, Any] | None,
     check: Callable[[Rows], Any],
     folder: str | os.PathLike[str] | None,
     held_out: HeldOut,
 ) -> Iterator[Examples]:
-    """Open the examples of a table, in an encoding that was fitted without some rows."""
-    encoding = learned_encoding(source, None, held_out, **columns)
-    if source.records is None:
-        with cached(source.reader, encoding=encoding, check=check, folder=folder) as examples:
+    """Open the examples of a table, in an encoding that was fitted without some rows; records in memory are a list."""
+    from novikoff.features.encode import learn_encoding
+
+    encoding = learn_encoding(source, held_out=held_out, **(columns or {}))
+    if not isinstance(source, list):
+        with cached(source, encoding=encoding, check=check, folder=folder) as examples:
             yield examples
         return
     batches = list(batches_of(source, encoding))
     examples = Examples.of(stacked([batch.rows for batch in batches]), np.concatenate([b.labels for b in batches]))
     for block in examples.blocks():
         check(block.rows)
-    yield replace(examples, label=source.label, encoding=encoding)
+    yield replace(examples, encoding=encoding)
 
 
-Written = tuple[Cache, LabelCodes, tuple[int, ...]]
+def _remembered(source: Iterable[Records], kept: list[Records]) -> Iterator[Records]:
+    """Yield records, and keep them all, if they are few; none otherwise."""
+    n_bytes = 0
+    for records in source:
+        n_bytes += records.columns.nbytes
+        if n_bytes <= MOST_REMEMBERED:
+            kept.append(records)
+        else:
+            kept.clear()
+        yield records
 
 
-def _written(
+def _encoded(
     path: Path,
     source: Iterable[Any],
     encoding: "Encoding | None",
-    classes: NDArray[Any] | None,
+    labels: LabelCodes,
     check: Callable[[Rows], Any],
     rounded: list[str],
-) -> Written:
-    """Write a cache of all examples; return it with their labels, and the number of examples of each class.
+    records: list[Records] | None,
+) -> tuple[Cache, tuple[int, ...]]:
+    """Write a cache of all examples; return it with the number of examples of each class. Few `records` are kept.
 
     Unless `zero_based` is given, indices are assumed to begin with 1 until one is 0. Errors name columns by their final
     numbers.
     """
 
-    def write(items: Iterable[Any]) -> Written:
-        labels = LabelCodes(classes)
-        batches = batches_of(items, encoding, getattr(source, "n_jobs", 1), rounded)
-        counts = written(path, batches, labels, check)
-        return open_cache(path, is_ours=True), labels, counts
+    def write(items: Iterable[Any]) -> tuple[Cache, tuple[int, ...]]:
+        return written(path, batches_of(items, encoding, getattr(source, "n_jobs", 1), rounded), labels, check)
 
     if encoding is None and getattr(source, "is_undecided", False):
         try:
@@ -328,11 +304,13 @@ def _written(
         except ValueError:
             if not source.counts_from_zero:  # type: ignore[attr-defined]
                 raise
-    return write(source)
+    return write(source if records is None else _remembered(source, records))
 
 
-def written(path: Path, batches: Iterable[Batch], labels: LabelCodes, check: Callable[[Rows], Any]) -> tuple[int, ...]:
-    """Write all batches into a cache; return how many examples each class has."""
+def written(
+    path: Path, batches: Iterable[Batch], labels: LabelCodes, check: Callable[[Rows], Any]
+) -> tuple[Cache, tuple[int, ...]]:
+    """Write all batches into a cache; return it, and how many examples each class has."""
     counts = np.zeros(len(labels.known), dtype=np.int64)
     with CacheWriter(path) as writer:
         for batch in batches:
@@ -343,7 +321,7 @@ def written(path: Path, batches: Iterable[Batch], labels: LabelCodes, check: Cal
             more = np.bincount(codes, minlength=len(labels.known))
             more[: len(counts)] += counts
             counts = more
-    return tuple(counts[labels.order].tolist())
+    return writer.cache, tuple(counts[labels.order].tolist())
 
 
 def check_there_are_two(labels: LabelCodes, n_rows: int) -> None:
