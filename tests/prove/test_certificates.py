@@ -90,7 +90,7 @@ def test_products_that_do_not_fit_into_memory_are_not_written_out(monkeypatch):
 
 @given(st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=6), st.sampled_from([1e-3, 1.0]), st.integers(1, 5))
 def test_products_have_fewer_bits_than_is_believed(numbers, gamma, degree):
-    for kernel in (ExactKernel.of("poly", gamma=gamma, degree=degree, coef0=0.5), ExactKernel.of("precomputed")):
+    for kernel in (ExactKernel("poly", gamma=gamma, degree=degree, coef0=0.5), ExactKernel("precomputed")):
         X = np.array(numbers)[:, None] if kernel.form == "poly" else np.outer(numbers, numbers)
         products = Products(kernel, X, np.ones(len(X), dtype=np.int8), 1)
         whole = products.whole(range(len(X)), range(len(X)))

@@ -273,7 +273,7 @@ def test_a_gaussian_separates_by_theorem_or_with_coefficients_and_a_support():
 def test_two_points_under_a_gaussian_however_near_or_far(form, apart):
     X, y = np.array([[0.0], [apart]]), [0, 1]
     for fit_intercept in (True, False):
-        space = InFeatureSpace.of(X, y, ExactKernel.of(form, gamma=1.0), fit_intercept)
+        space = InFeatureSpace.of(X, y, ExactKernel(form, gamma=1.0), fit_intercept)
         witnesses = Witnesses(coefficients=(1, 1), support=Support((0, 1), (1.0, 1.0)))
         found = json.loads(conclude_kernel(space, witnesses).to_json())
         assert both(found, X, y)

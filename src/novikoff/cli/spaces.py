@@ -122,7 +122,7 @@ class SpaceOptions:
             points = as_points(stacked([block.rows for block in examples.blocks()]), self.kernel)
             numbers = {name: value for name, value in self.numbers.items() if name != "budget"}
             settled = make_kernel(self.kernel, points, **numbers)
-        return ExactKernel.of(self.kernel, **{name: getattr(settled, name) for name in KERNELS[self.kernel]})
+        return ExactKernel(self.kernel, **{name: getattr(settled, name) for name in KERNELS[self.kernel]})
 
     def certify(self, examples: "Examples", **asked: Any) -> "Certificate":
         """Certify the examples in this space."""

@@ -42,7 +42,7 @@ def case(X: Any, y: Any, **options: Any) -> Case:
 def not_separable(X: Any, y: Any) -> Case:
     """What is left when time runs out before the face of an obstruction is known."""
     found = certify(X, y)
-    return Case(conclude(InMemory.of(X, y, True), Witnesses(obstruction=found.obstruction)), (X, y))
+    return Case(conclude(InMemory.of(X, y, True), Witnesses(obstruction=found.obstruction).without_span()), (X, y))
 
 
 def unknown(X: Any, y: Any) -> Case:
@@ -54,7 +54,7 @@ def theorem(X: Any, y: Any) -> Case:
     from novikoff.prove.separable.feature_space import InFeatureSpace, conclude_kernel
     from novikoff.prove.separable.kernels import ExactKernel
 
-    return Case(conclude_kernel(InFeatureSpace.of(X, y, ExactKernel.of("rbf", gamma=1.0), False), Witnesses()), (X, y))
+    return Case(conclude_kernel(InFeatureSpace.of(X, y, ExactKernel("rbf", gamma=1.0), False), Witnesses()), (X, y))
 
 
 def of_a_table(folder: Path, verdict: Verdict, **options: Any) -> Case:

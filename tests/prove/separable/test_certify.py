@@ -436,9 +436,8 @@ def test_the_time_limit_holds_also_in_exact_arithmetic(clock):
 def test_a_certificate_with_very_long_numbers_is_written_and_read():
     X, y = np.array([[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]]), [0, 0, 1, 1]
     certificate = certify(X, y)
-    rows, weights, rivals = certificate.obstruction
-    weights = tuple(weight * 10**5000 for weight in weights)
-    long = forged(certificate, obstruction=type(certificate.obstruction)(rows, weights, rivals))
+    weights = tuple(weight * 10**5000 for weight in certificate.obstruction.weights)
+    long = forged(certificate, obstruction=certificate.obstruction._replace(weights=weights))
     assert Certificate.from_json(long.to_json()).obstruction.weights == weights
     long.check(X, y)
 

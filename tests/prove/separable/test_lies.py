@@ -117,7 +117,7 @@ def test_lies_about_kernels_are_refused(cases):
         lie(case, verdict=Verdict.OVERLAPPING, coefficients=(0,) * c.n_rows)
         lie(case, coefficients=(0,) * c.n_rows)
         lie(case, support=c.support._replace(weights=tuple(-w for w in c.support.weights)))
-        lie(case, obstruction=Obstruction((0, 1), (1, 1)))
+        lie(case, obstruction=Obstruction((0, 1), (1, 1), spans=False))
         lie(case, margin=Bracket(c.margin.lower, c.margin.upper * (1 + 1e-15)))
 
 

@@ -205,7 +205,10 @@ def test_every_verdict_has_a_report(verdict):
         Verdict.NOT_SEPARABLE: quasi(),
     }
     X, y = data[verdict]
-    known = {Verdict.UNDECIDED: Witnesses(), Verdict.NOT_SEPARABLE: Witnesses(obstruction=Obstruction((0, 1), (1, 1)))}
+    known = {
+        Verdict.UNDECIDED: Witnesses(),
+        Verdict.NOT_SEPARABLE: Witnesses(obstruction=Obstruction((0, 1), (1, 1), spans=False)),
+    }
     certificate = conclude(InMemory.of(X, y, True), known[verdict]) if verdict in known else certify(X, y)
     assert certificate.verdict is verdict
     columns = columns_to_draw(None, 2)

@@ -1,15 +1,16 @@
 """Write parts of a proof as JSON and read them back: the fields of a dataclass or named tuple define the format.
 
 An `int` counts rows or is an index, and is a JSON number; a `Whole` may be of any length, and is decimal text; a
-fraction is two of these. Fields with their default value are omitted, and rejected if present.
+fraction is two of these; a member of an enumeration is its value. Fields with their default value are omitted, and
+rejected if present.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
+from enum import Enum
 from fractions import Fraction
 from functools import cache
-from types import UnionType
-from typing import Annotated, Any, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
 
 from novikoff.prove.exact.algebra import decimal
 from novikoff.prove.exact.document import ProofFields, fraction_pair
@@ -64,6 +65,8 @@ def written_value(value: Any, kind: Any) -> Any:
         return written_part(value)
     if get_origin(kind) in (tuple, Sequence):
         return [written_value(each, inner) for each, inner in zip(value, _inner(kind, len(value)), strict=True)]
+    if isinstance(value, Enum):
+        return value.value
     if kind is Fraction:
         return fraction_pair(value)
     return decimal(value) if kind in (Whole, Positive) else value
@@ -79,11 +82,16 @@ def read_part(part: ProofFields, record: Callable[..., T]) -> T:
         if name in defaults and given[name] == defaults[name]:
             part.fail(f"has {name} = {part.value(name)!r:.60}, which says nothing")
     part.close()
-    return record(**given)
+    try:
+        return record(**given)
+    except ValueError as error:
+        part.fail(f"is wrong: {error}")
 
 
 def read_value(part: ProofFields, value: Any, name: str, kind: Any) -> Any:
     """Read a value of this kind; the name is for errors."""
+    if value is None and type(None) in get_args(kind):
+        return None
     kind = _given(kind)
     if _is_record(kind):
         return read_part(part.inside(value, name), kind)
@@ -94,6 +102,10 @@ def read_value(part: ProofFields, value: Any, name: str, kind: Any) -> Any:
         return tuple(read_value(part, each, f"{name}[{i}]", inner) for i, (each, inner) in kinds)
     if kind == Label:
         return _label(part, value, name)
+    if get_origin(kind) is Literal:
+        return part.choice(name, get_args(kind))
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        return kind(part.choice(name, tuple(member.value for member in kind)))
     readers: dict[Any, Callable[[Any, str], Any]] = {
         Whole: part.as_integer,
         Positive: part.positive,
@@ -101,6 +113,8 @@ def read_value(part: ProofFields, value: Any, name: str, kind: Any) -> Any:
         int: part.as_whole,
         float: part.as_number,
         str: part.as_text,
+        bool: lambda value, name: part.flag(name),
+        dict[str, Any]: lambda value, name: dict(part.inside(value, name).content),
     }
     return readers[kind](value, name)
 
@@ -119,7 +133,7 @@ def _inner(kind: Any, size: int) -> Sequence[Any]:
 
 def _given(kind: Any) -> Any:
     """The kind of an optional value that is not None."""
-    if get_origin(kind) is UnionType and type(None) in get_args(kind):
+    if type(None) in get_args(kind):
         (only,) = (each for each in get_args(kind) if each is not type(None))
         return only
     return kind

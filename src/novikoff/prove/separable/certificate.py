@@ -8,7 +8,7 @@ checker does not depend on the search for the witnesses. `docs/certificates.md` 
 import html
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -64,10 +64,14 @@ class Support(NamedTuple):
 
 
 class Obstruction(NamedTuple):
-    """Rows whose combination y x, with these positive whole weights, is 0: nothing separates them."""
+    """Rows whose combination y x, with these positive whole weights, is 0: nothing separates them.
+
+    If it `spans` all points, no weak separator exists either: the verdict is overlapping.
+    """
 
     rows: tuple[int, ...]
     weights: tuple[Positive, ...]
+    spans: bool
     rivals: tuple[Label, ...] | None = None
 
 
@@ -84,8 +88,7 @@ class Witnesses:
 
     `vector` separates; for a kernel, the combination of the points with `coefficients` does. The `support` is a convex
     combination of points, the `obstruction` a combination that is 0, the `weak_separator` has no point on its wrong
-    side (for a kernel: coefficients). `spans` claims that the obstruction spans all points: then the verdict is
-    overlapping.
+    side (for a kernel: coefficients).
     """
 
     vector: tuple[Whole, ...] | None = None
@@ -93,7 +96,15 @@ class Witnesses:
     weak_separator: tuple[Whole, ...] | None = None
     support: Support | None = None
     obstruction: Obstruction | None = None
-    spans: bool = False
+
+    @property
+    def spans(self) -> bool:
+        """Whether the obstruction is to span all points."""
+        return self.obstruction is not None and self.obstruction.spans
+
+    def without_span(self) -> "Witnesses":
+        """The same without the claim that the obstruction spans all points."""
+        return self if self.obstruction is None else replace(self, obstruction=self.obstruction._replace(spans=False))
 
 
 def _witness(name: str) -> Any:
@@ -263,7 +274,8 @@ class Certificate(Subject):
         """The rows that rule out a separator."""
         if self.obstruction is None:
             return None
-        return cancelling(*self.obstruction, as_points=f" {self.problem.as_points}")
+        rows, weights, _, rivals = self.obstruction
+        return cancelling(rows, weights, rivals, as_points=f" {self.problem.as_points}")
 
     def _why_not(self) -> str | None:
         return None if self.obstruction is None else f"The proof: {self.obstruction_in_words}"

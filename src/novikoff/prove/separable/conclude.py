@@ -115,7 +115,7 @@ class Data:
 
     def points_of(self, part: Support | Obstruction, name: str) -> tuple[Points, NDArray[np.int64]]:
         """The points of some rows (against some rivals), checked to be in the data, in order, and distinct."""
-        subject, (rows, _, rivals) = self.subject, part
+        subject, rows, rivals = self.subject, part.rows, part.rivals
         check_weighed(part, subject.n_rows, name)
         pairs: Sequence[Any] = rows
         if subject.problem.has_rivals:
@@ -216,11 +216,15 @@ def make_certificate(
     data: Data, found: Witnesses, verdict: Verdict, margin: Bracket | None = None, **claims: Any
 ) -> Certificate:
     """Assemble the data, the claims that follow from the witnesses, and the witnesses."""
+    if verdict is not Verdict.OVERLAPPING:
+        found = found.without_span()
+    elif found.obstruction is not None:
+        found = replace(found, obstruction=found.obstruction._replace(spans=True))
     return Certificate(
         verdict=verdict,
         margin=absent_margin(verdict) if margin is None else margin,
         radius=fraction_root_up(data.radius_square),
-        witnesses=replace(found, spans=verdict is Verdict.OVERLAPPING),
+        witnesses=found,
         **vars(data.subject),
         **{"arithmetic": "exact", "geometric_margin": 0.0, "mistake_bound": None, **claims},
     )
@@ -299,8 +303,8 @@ def certificate_from_mistakes(X: Any, y: ArrayLike, rows: ArrayLike, fit_interce
         raise ValueError(f"a mistake was made on row {made[0] if made[0] < 0 else made[-1]}, which X does not have")
     vector, _ = exact_sum(data.points, made, counts.tolist())
     if not any(vector):
-        obstruction = Obstruction(tuple(made.tolist()), tuple(counts.tolist()))
-        return conclude(data, Witnesses(obstruction=obstruction, spans=spans_all(data.points, made)))
+        obstruction = Obstruction(tuple(made.tolist()), tuple(counts.tolist()), spans_all(data.points, made))
+        return conclude(data, Witnesses(obstruction=obstruction))
     support = Support(tuple(made.tolist()), tuple((counts / counts.sum()).tolist()))
     separates = lower_square(data.points, vector) is not None
     return conclude(data, Witnesses(vector=tuple(vector) if separates else None, support=support))

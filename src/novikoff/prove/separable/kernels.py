@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from novikoff.engine.clock import UNLIMITED, Clock
 from novikoff.prove.exact.algebra import as_matrix
+from novikoff.prove.exact.codec import written_part
 from novikoff.prove.exact.floats import as_integers, longest_square, lowest_exponent, power_of_two
 from novikoff.say.words import kernel_in_words
 
@@ -51,7 +52,7 @@ class ExactKernel:
     """A kernel and its parameters: linear <x, z>; poly (gamma <x, z> + coef0)^degree; rbf exp(-gamma ||x - z||^2);
     laplacian exp(-gamma ||x - z||_1); or "precomputed", a matrix.
 
-    >>> ExactKernel.of("poly", degree=2, gamma=1.0, coef0=1.0).to_dict()
+    >>> ExactKernel("poly", degree=2, gamma=1.0, coef0=1.0).to_dict()
     {'form': 'poly', 'gamma': 1.0, 'degree': 2, 'coef0': 1.0}
     """
 
@@ -60,19 +61,15 @@ class ExactKernel:
     degree: int | None = None
     coef0: float | None = None
 
-    @classmethod
-    def of(
-        cls, form: str, *, gamma: float | None = None, degree: int | None = None, coef0: float | None = None
-    ) -> "ExactKernel":
-        """The kernel with its parameters; raises ValueError if one is invalid, missing or not needed."""
+    def __post_init__(self) -> None:
+        form, gamma, degree, coef0 = self.form, self.gamma, self.degree, self.coef0
         if form not in FORMS:
             raise ValueError(
                 f"kernel={form!r} is not one of {', '.join(FORMS)}; for another one pass its matrix with "
                 'kernel="precomputed"'
             )
         needed = {"poly": ("gamma", "degree", "coef0"), "rbf": ("gamma",), "laplacian": ("gamma",)}.get(form, ())
-        given = {"gamma": gamma, "degree": degree, "coef0": coef0}
-        for name, value in given.items():
+        for name, value in {"gamma": gamma, "degree": degree, "coef0": coef0}.items():
             if (name in needed) != (value is not None):
                 raise ValueError(f"kernel={form!r} {'needs' if name in needed else 'has no'} {name}=")
         if gamma is not None and not (_is_real(gamma) and 0 < gamma < math.inf):
@@ -84,12 +81,8 @@ class ExactKernel:
                 f"coef0={coef0!r} must be a number of at least 0: below, the polynomial is not a positive "
                 "semidefinite kernel, and has no feature space"
             )
-        return cls(
-            form,
-            None if gamma is None else float(gamma),
-            degree,
-            None if coef0 is None else float(coef0),
-        )
+        for name, number in (("gamma", gamma), ("coef0", coef0)):
+            object.__setattr__(self, name, None if number is None else float(number))
 
     @property
     def is_rational(self) -> bool:
@@ -97,8 +90,7 @@ class ExactKernel:
         return self.form in ("linear", "poly", "precomputed")
 
     def to_dict(self) -> dict[str, Any]:
-        parts = {"form": self.form, "gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
-        return {name: value for name, value in parts.items() if value is not None}
+        return written_part(self)
 
     def __str__(self) -> str:
         return kernel_in_words(self.form, {name: value for name, value in self.to_dict().items() if name != "form"})

@@ -157,7 +157,7 @@ def concluded(data: Data, found: Witnesses, clock: Clock) -> Certificate:
     if not clock.is_over():
         with suppress(MemoryError, CertificateError, OutOfTimeError):
             return conclude(data, found, clock)
-    return conclude(data, replace(found, spans=False))
+    return conclude(data, found.without_span())
 
 
 def warned_if_wide(certificate: Certificate, tolerance: float) -> Certificate:
@@ -239,16 +239,17 @@ def _not_separable(question: Question, answer: Answer, clock: Clock) -> Witnesse
     assert reduced.obstruction is not None
     order = np.argsort(reduced.obstruction.rows)
     weights = tuple(reduced.obstruction.weights[place] for place in order)
-    obstruction = Obstruction(*question.named(reduced.obstruction.rows[order], weights))
+    rows, weights, rivals = question.named(reduced.obstruction.rows[order], weights)
     weak = reduced.weak_separator
+    obstruction = Obstruction(rows, weights, spans=reduced.settled and weak is None, rivals=rivals)
     if weak is None or not reduced.settled:
-        return Witnesses(obstruction=obstruction, spans=reduced.settled)
+        return Witnesses(obstruction=obstruction)
     return Witnesses(obstruction=obstruction, weak_separator=question.vector(weak))
 
 
-def _kernel(form: str | None, gamma: float | None, degree: int | None, coef0: float | None) -> ExactKernel | None:
+def _kernel(form: Any, gamma: float | None, degree: int | None, coef0: float | None) -> ExactKernel | None:
     if form is not None:
-        return ExactKernel.of(form, gamma=gamma, degree=degree, coef0=coef0)
+        return ExactKernel(form, gamma=gamma, degree=degree, coef0=coef0)
     for name, value in (("gamma", gamma), ("degree", degree), ("coef0", coef0)):
         if value is not None:
             raise ValueError(f"{name}={value!r} belongs to a kernel; name it with kernel=, or leave {name} out")

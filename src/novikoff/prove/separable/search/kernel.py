@@ -129,7 +129,7 @@ def _contradictions(data: InFeatureSpace) -> Obstruction:
         if is_contradicted:
             chosen.setdefault((data.products.first_equals[row], signs[row]), row)
     rows = sorted(chosen.values())
-    return Obstruction(tuple(rows), (1,) * len(rows))
+    return Obstruction(tuple(rows), (1,) * len(rows), spans=all(data.contradicted))
 
 
 # -- by floats --------------------------------------------------------------------------------------------------------
@@ -201,16 +201,17 @@ def _decided_exactly(data: InFeatureSpace, clock: Clock) -> Witnesses:
     # A matrix of rounded numbers has full rank because of its rounding errors, so a proof would mean nothing.
     if n * len(pivots) > SMALL or (data.products.kernel.form == "precomputed" and len(pivots) == n):
         return Witnesses()
-    rows = WholeMatrix.of_table([[line[j] for j in pivots] for line in gram], len(pivots))
-    answer = of_face(ScaledRows.of_rows(rows), clock, exactly=True)
+    table = WholeMatrix.of_table([[line[j] for j in pivots] for line in gram], len(pivots))
+    answer = of_face(ScaledRows.of_rows(table), clock, exactly=True)
     if answer is None:
         return Witnesses()
     if answer.vector is not None:
         return Witnesses(coefficients=_in_places(n, pivots, answer.vector))
     assert answer.obstruction is not None
-    obstruction = Obstruction(tuple(answer.obstruction.rows.tolist()), tuple(answer.obstruction.weights))
+    rows, weights = answer.obstruction.rows.tolist(), answer.obstruction.weights
+    obstruction = Obstruction(tuple(rows), tuple(weights), spans=answer.weak_separator is None)
     if answer.weak_separator is None:
-        return Witnesses(obstruction=obstruction, spans=True)
+        return Witnesses(obstruction=obstruction)
     return Witnesses(obstruction=obstruction, weak_separator=_in_places(n, pivots, answer.weak_separator))
 
 

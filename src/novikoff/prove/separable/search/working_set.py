@@ -333,7 +333,7 @@ class _Rounds:
             found = find_witnesses(question, self.tolerance / 4, self.clock)
             if points.dimension > LARGEST_COMPLEMENT:
                 # A proof that it spans all rows would be too large.
-                found = replace(found, spans=False)
+                found = found.without_span()
             self._note_support(found, points, working)
             here, found = found, self._renumbered(found, working)
             if found.vector is None and found.weak_separator is None and not found.spans:
@@ -442,7 +442,7 @@ class _Rounds:
     def _unsettled(self, found: Witnesses) -> Witnesses:
         """What is proved when time or passes run out, or when floats fail."""
         if found.obstruction is not None:
-            return Witnesses(obstruction=found.obstruction)
+            return Witnesses(obstruction=found.obstruction).without_span()
         return self._bracketed()
 
     def _bracketed(self) -> Witnesses:
