@@ -104,7 +104,7 @@ def test_the_proof_is_written_and_holds_for_its_own_program_only(folder, tmp_pat
     (tmp_path / "small.mps").write_text(MPS)
     refused = call("check", str(where), "small.mps", folder=tmp_path)
     assert refused.code == 1
-    assert "about another program" in refused.err
+    assert "about other data" in refused.err
 
 
 def test_a_certificate_is_not_written_over(folder, tmp_path):

@@ -122,7 +122,8 @@ class SpaceOptions:
             points = as_points(stacked([block.rows for block in examples.blocks()]), self.kernel)
             numbers = {name: value for name, value in self.numbers.items() if name != "budget"}
             settled = make_kernel(self.kernel, points, **numbers)
-        return ExactKernel(self.kernel, **{name: getattr(settled, name) for name in KERNELS[self.kernel]})
+        form: Any = self.kernel
+        return ExactKernel(form, **{name: getattr(settled, name) for name in KERNELS[form]})
 
     def certify(self, examples: "Examples", **asked: Any) -> "Certificate":
         """Certify the examples in this space."""

@@ -108,7 +108,7 @@ def test_the_ball_of_a_cloud_is_close_to_the_true_one():
 @pytest.mark.parametrize(
     ("X", "y", "options", "words"),
     [
-        ([[1.0], [2.0]], [0, 0], {}, "1 classes"),
+        ([[1.0], [2.0]], [0, 0], {}, "only one class"),
         ([[1.0], [math.nan]], [0, 1], {}, "row 1, column 0"),
         ([[1.0], [2.0]], [0], {}, "one label per row"),
         ([1.0, 2.0], [0, 1], {}, "dimension"),

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from novikoff import CertificateError, Combination, Inequalities, Outcome, solve_inequalities
-from novikoff.prove.inequalities.check import derived, fingerprint
+from novikoff.prove.inequalities.check import SystemClaims, SystemData, SystemWitnesses, conclude
 from tests.draws import draws
 from tests.mutants import survivors
 from tests.prove.inequalities.systems import needle
@@ -59,9 +59,11 @@ def test_no_tampered_answer_is_believed(name):
 @pytest.mark.parametrize(
     "change",
     [
-        {"x": np.array([1.0])},
-        {"x": np.array([math.nan, 1.0])},
+        {"x": (Fraction(1),)},
+        {"x": (math.nan, 1.0)},
+        {"x": np.array([1.0, 2.0])},
         {"x": "x"},
+        {"x": (Fraction(1, 3),) * 2},
         {"combination": Combination((0,), (1,))},
         {"combination": Combination((0, 0), (1, 1))},
         {"combination": ((0,), (1,))},
@@ -74,12 +76,18 @@ def test_no_tampered_answer_is_believed(name):
         {"margin": math.nan},
         {"margin": "0.5"},
         {"outcome": "solved"},
-        {"n_rows": 1},
+        {"outcome": None},
+        {"rows": 1},
         {"sha256": "0" * 64},
+        {"claims": None},
+        {"about": None},
     ],
 )
 def test_an_answer_made_by_hand_is_not_believed(name, change):
     (A, _), answer = SYSTEMS[name], ANSWERS[name]
+    for part in ("about", "claims", "witnesses"):
+        if set(change) <= set(getattr(answer, part)._fields):
+            change = {part: getattr(answer, part)._replace(**change)}
     with pytest.raises(CertificateError):
         replace(answer, **change).check(A)
 
@@ -87,11 +95,11 @@ def test_an_answer_made_by_hand_is_not_believed(name, change):
 @pytest.mark.parametrize("outcome", Outcome)
 def test_an_outcome_without_witnesses_is_not_believed(outcome):
     A = np.array([[1.0, 0.0], [-1.0, 2.0]])
-    empty = Inequalities(outcome, 2, 2, fingerprint(A))
+    empty = Inequalities(SystemData.of(A), SystemClaims(outcome))
     if outcome is Outcome.UNDECIDED:
         empty.check(A)
         return
-    with pytest.raises(CertificateError, match="the claim outcome is not true"):
+    with pytest.raises(CertificateError, match=r"the claim outcome is .*, but the data prove"):
         empty.check(A)
 
 
@@ -152,4 +160,5 @@ def test_the_margin_is_exact_whatever_the_lengths_of_the_rows(seed, spread):
     x = generator.standard_normal(3)
     A = generator.standard_normal((12, 3))
     A *= np.sign(A @ x)[:, None] * 10.0 ** generator.integers(-spread, spread + 1, (12, 1))
-    assert derived(A, x=x)[1] == margin_by_hand(A, x.tolist())
+    witnesses = SystemWitnesses(tuple(map(Fraction, x.tolist())))
+    assert conclude(A, witnesses).margin == margin_by_hand(A, x.tolist())

@@ -12,7 +12,13 @@ from scipy.optimize import linprog as highs
 
 from novikoff.prove.exact.document import CertificateError
 from novikoff.prove.exact.ratios import Ratios
-from novikoff.prove.programs.check import ProgramCertificate, ProgramData, read_program
+from novikoff.prove.programs.check import (
+    ProgramCertificate,
+    ProgramClaims,
+    ProgramData,
+    ProgramWitnesses,
+    read_program,
+)
 from novikoff.prove.programs.search import linprog as solver
 from novikoff.prove.programs.search.linprog import linprog
 from novikoff.prove.separable.search.highs import BASIC, LOWER, Guess
@@ -272,7 +278,7 @@ SQUARE = {"c": [-1, -1], "A_ub": [[1, 0], [0, 1]], "b_ub": [1, 1]}
 def test_a_certificate_proves_only_its_own_program():
     certificate = linprog(**SQUARE).certificate
     certificate.check(**SQUARE)
-    with pytest.raises(CertificateError, match="about another program"):
+    with pytest.raises(CertificateError, match="about other data"):
         certificate.check(**{**SQUARE, "b_ub": [1, 2]})
     with pytest.raises(CertificateError):
         certificate.check(**{**SQUARE, "c": [-1, 1]})
@@ -300,8 +306,9 @@ def test_a_ray_proves_only_its_own_program():
 
 @pytest.mark.parametrize("claim", ["optimal", "infeasible", "unbounded", "nonsense"])
 def test_a_certificate_without_a_proof_proves_nothing(claim):
+    about = ProgramData.of(read_program(**SQUARE))
     with pytest.raises(CertificateError):
-        ProgramCertificate(claim, ProgramData.of(read_program(**SQUARE))).check(**SQUARE)
+        ProgramCertificate(about, ProgramClaims(claim), ProgramWitnesses()).check(**SQUARE)
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -334,7 +341,7 @@ def test_a_solver_in_floats_that_lies_is_not_believed(seed, monkeypatch):
 )
 def test_exact_pivots_that_lie_are_not_believed(wrong, monkeypatch):
     monkeypatch.setattr(solver, "decided_from", lambda *arguments: wrong)
-    with pytest.raises(CertificateError, match="proves nothing"):
+    with pytest.raises(CertificateError, match="proves none of"):
         linprog(**SQUARE)
 
 
@@ -346,7 +353,7 @@ def test_a_slightly_wrong_optimum_is_not_called_exact():
     proof = linprog(**SQUARE).certificate
     moved = [proof.x[0] - Fraction(1, 10**30), proof.x[1]]
     with pytest.raises(CertificateError):
-        replace(proof, x=moved).check(**SQUARE)
+        replace(proof, witnesses=proof.witnesses._replace(x=moved)).check(**SQUARE)
 
 
 # -- bad input ----------------------------------------------------------------------------------------------------

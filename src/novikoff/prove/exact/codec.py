@@ -7,10 +7,10 @@ rejected if present.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
-from enum import Enum
+from enum import Enum, EnumType
 from fractions import Fraction
 from functools import cache
-from typing import Annotated, Any, Literal, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar, get_args, get_origin, get_type_hints, is_typeddict
 
 from novikoff.prove.exact.algebra import decimal
 from novikoff.prove.exact.document import ProofFields, fraction_pair
@@ -20,6 +20,14 @@ T = TypeVar("T")
 Whole = Annotated[int, "decimal text"]
 Positive = Annotated[int, "decimal text of a positive number"]
 Label = str | bool | int | float
+
+
+def plain_label(value: Any) -> Any:
+    """A label as JSON has it: whole floats become integers, and what is no `Label` becomes text."""
+    plain = value.item() if hasattr(value, "item") else value
+    if isinstance(plain, float) and plain.is_integer():
+        return int(plain)
+    return plain if isinstance(plain, Label) else str(plain)
 
 
 class Combination(NamedTuple):
@@ -42,41 +50,41 @@ def _defaults(record: Any) -> Mapping[str, Any]:
 
 
 def _is_record(kind: Any) -> bool:
-    return is_dataclass(kind) or hasattr(kind, "_fields")
+    return is_dataclass(kind) or is_typeddict(kind) or hasattr(kind, "_fields")
 
 
-def written_part(part: Any) -> dict[str, Any]:
-    """The fields of a part of a proof, as values of JSON.
+def written_part(part: Any, record: Any = None) -> dict[str, Any]:
+    """The fields of a part of a proof, as values of JSON; name the record of a typed dictionary.
 
     >>> written_part(Combination((0, 2), (1, 2)))
     {'rows': [0, 2], 'weights': ['1', '2']}
     """
-    record: Any = type(part)
-    defaults = _defaults(record)
-    values = {name: (getattr(part, name), kind) for name, kind in _kinds(record).items()}
-    has = {name: pair for name, pair in values.items() if name not in defaults or pair[0] != defaults[name]}
-    return {name: written_value(value, kind) for name, (value, kind) in has.items()}
+    record = record or type(part)
+    kinds, defaults = _kinds(record), _defaults(record)
+    values = part if isinstance(part, dict) else {name: getattr(part, name) for name in kinds}
+    has = {name: value for name, value in values.items() if name not in defaults or value != defaults[name]}
+    return {name: written_value(value, kinds[name]) for name, value in has.items()}
 
 
 def written_value(value: Any, kind: Any) -> Any:
     """A value of this kind, as a value of JSON."""
     kind = _given(kind)
     if _is_record(kind):
-        return written_part(value)
+        return written_part(value, kind)
     if get_origin(kind) in (tuple, Sequence):
         return [written_value(each, inner) for each, inner in zip(value, _inner(kind, len(value)), strict=True)]
-    if isinstance(value, Enum):
-        return value.value
     if kind is Fraction:
         return fraction_pair(value)
-    return decimal(value) if kind in (Whole, Positive) else value
+    if kind in (Whole, Positive):
+        return decimal(value)
+    return value.value if isinstance(value, Enum) else value
 
 
 def read_part(part: ProofFields, record: Callable[..., T]) -> T:
     """Read what `written_part` wrote; raises the error of the fields for anything else."""
     given, defaults = {}, _defaults(record)
     for name, kind in _kinds(record).items():
-        if name in defaults and name not in part:
+        if name not in part and (name in defaults or name in getattr(record, "__optional_keys__", ())):
             continue
         given[name] = read_value(part, part.value(name), name, kind)
         if name in defaults and given[name] == defaults[name]:
@@ -100,12 +108,15 @@ def read_value(part: ProofFields, value: Any, name: str, kind: Any) -> Any:
             part.fail(f"has {name} = {value!r:.60}, which is not a list, or has too few or too many values")
         kinds = enumerate(zip(value, _inner(kind, len(value)), strict=True))
         return tuple(read_value(part, each, f"{name}[{i}]", inner) for i, (each, inner) in kinds)
-    if kind == Label:
-        return _label(part, value, name)
-    if get_origin(kind) is Literal:
-        return part.choice(name, get_args(kind))
-    if isinstance(kind, type) and issubclass(kind, Enum):
-        return kind(part.choice(name, tuple(member.value for member in kind)))
+    if get_origin(kind) is Literal or isinstance(kind, EnumType):
+        choices = get_args(kind) or [each.value for each in kind]
+        if type(value) is not str or value not in choices:
+            part.fail(f"has {name} = {value!r:.60}, none of {', '.join(map(repr, choices))}")
+        return kind(value) if isinstance(kind, EnumType) else value
+    if kind in (Label, bool):
+        if type(value) not in (get_args(kind) or (bool,)):
+            part.fail(f"has {name} = {value!r:.60}, which is {'no label' if kind == Label else 'not true or false'}")
+        return value
     readers: dict[Any, Callable[[Any, str], Any]] = {
         Whole: part.as_integer,
         Positive: part.positive,
@@ -113,16 +124,9 @@ def read_value(part: ProofFields, value: Any, name: str, kind: Any) -> Any:
         int: part.as_whole,
         float: part.as_number,
         str: part.as_text,
-        bool: lambda value, name: part.flag(name),
         dict[str, Any]: lambda value, name: dict(part.inside(value, name).content),
     }
     return readers[kind](value, name)
-
-
-def _label(part: ProofFields, value: Any, name: str) -> Label:
-    if type(value) not in get_args(Label):
-        part.fail(f"has {name} = {value!r:.60}, which is not a label")
-    return value
 
 
 def _inner(kind: Any, size: int) -> Sequence[Any]:

@@ -1,6 +1,5 @@
 """A likelihood from arrays: every number is used exactly as given, or refused with its position."""
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -9,6 +8,7 @@ from numpy.typing import NDArray
 
 from novikoff.data.labels import checked_labels
 from novikoff.data.missing import is_missing
+from novikoff.prove.exact.codec import plain_label
 from novikoff.prove.exact.given_numbers import exact_floats, exact_matrix
 from novikoff.prove.existence.families import check_different, names_of
 from novikoff.prove.existence.likelihood import (
@@ -319,14 +319,6 @@ def _codes(values: Any, name: str, n: int) -> tuple[NDArray[np.int64], list[Any]
     _check_length(labels, name, n)
     levels, codes = np.unique(labels, return_inverse=True)
     return codes.astype(np.int64), [plain_label(level) for level in levels]
-
-
-def plain_label(value: Any) -> Any:
-    """Return a label as JSON has it; whole floats become integers."""
-    plain = value.item() if isinstance(value, np.generic) else value
-    if isinstance(plain, float) and math.isfinite(plain) and plain.is_integer():
-        return int(plain)
-    return plain if isinstance(plain, str | bool | int | float) else str(plain)
 
 
 # -- missing values ---------------------------------------------------------------------------------------------------

@@ -23,12 +23,12 @@ import numpy as np
 
 from novikoff.data.frames import as_arrow
 from novikoff.data.tables import nearest
+from novikoff.prove.exact.codec import plain_label
 from novikoff.prove.exact.document import CertificateError
 from novikoff.prove.existence.arrays import (
     WITH_INTERCEPT,
     family_named,
     from_arrays,
-    plain_label,
     row_labels_of,
     without_missing,
 )

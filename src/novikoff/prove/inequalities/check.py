@@ -5,30 +5,23 @@ Rows with positive weights that add up to 0 prove that there is no solution (Gor
 """
 
 import enum
-import itertools
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from novikoff.engine.rounding import UNIT_ROUNDOFF, at_least
 from novikoff.prove.exact.algebra import dot, quotient
-from novikoff.prove.exact.codec import Combination, read_part, written_part
-from novikoff.prove.exact.document import (
-    CertificateError,
-    ProofFields,
-    claim,
-    fraction_pairs,
-    numbers_sha256,
-    read_parts,
-    written,
-)
+from novikoff.prove.exact.codec import Combination
+from novikoff.prove.exact.document import CertificateError, numbers_sha256
 from novikoff.prove.exact.floats import as_integers, lowest_exponent, nearest_float, root_down, scaled_floats
 from novikoff.prove.exact.given_numbers import Floats, exact_floats
+from novikoff.prove.exact.proof import Proof, check_rows, field_of
+from novikoff.prove.exact.ratios import Ratios
 from novikoff.say.words import cancelling, counted
 
 
@@ -40,8 +33,37 @@ class Outcome(enum.Enum):
     UNDECIDED = "undecided"
 
 
-@dataclass(frozen=True, eq=False)
-class Inequalities:
+class SystemData(NamedTuple):
+    """The system of a proof: its shape, and the fingerprint of its numbers."""
+
+    rows: int
+    columns: int
+    sha256: str
+
+    @classmethod
+    def of(cls, rows: Floats) -> "SystemData":
+        return cls(*rows.shape, numbers_sha256("inequalities", rows.shape, [rows]))  # type: ignore[call-arg]
+
+
+class SystemClaims(NamedTuple):
+    """The outcome, and the margin of a solution, rounded down."""
+
+    outcome: Outcome
+    margin: float | None = None
+
+
+class SystemWitnesses(NamedTuple):
+    """A solution, all of it float64 or all of it whole; or rows with positive weights that add up to 0; or neither."""
+
+    x: tuple[Fraction, ...] | None = None
+    combination: Combination | None = None
+
+
+NOTHING = SystemWitnesses()
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Inequalities(Proof):
     """The result for a system Ax > 0, with its proof. True if it was solved.
 
     `x` solves every row; it is float64, or whole numbers (dtype object) where no float64 vector was found.
@@ -53,18 +75,23 @@ class Inequalities:
     `potential` (log det R after every rescaling for `rescaled`, else bounds on the margin), and why it `stopped`.
     """
 
-    outcome: Outcome
-    n_rows: int
-    n_columns: int
-    sha256: str
-    x: NDArray[Any] | None = None
-    combination: Combination | None = None
-    margin: float | None = None
+    about: SystemData
+    claims: SystemClaims
+    witnesses: SystemWitnesses = NOTHING
     method: str = ""
     iterations: int = 0
     rescalings: int = 0
     potential: tuple[float, ...] = ()
     stopped: str = ""
+
+    KIND = "inequalities"
+
+    outcome, margin = field_of("claims", "outcome"), field_of("claims", "margin")
+    combination = field_of("witnesses", "combination")
+
+    @cached_property
+    def x(self) -> NDArray[Any] | None:
+        return None if self.witnesses.x is None else as_numbers(self.witnesses.x)
 
     @property
     def arithmetic(self) -> str:
@@ -80,8 +107,8 @@ class Inequalities:
         return f"<Inequalities: {self}>"
 
     def _what(self) -> str:
-        rows = counted(self.n_rows, "inequality", "inequalities")
-        system = f"{rows} in {counted(self.n_columns, 'unknown')}"
+        rows = counted(self.about.rows, "inequality", "inequalities")
+        system = f"{rows} in {counted(self.about.columns, 'unknown')}"
         if self.margin is not None:
             return f"Solved (proved): the solution x of {system} has margin {at_least(self.margin)}."
         if self.combination is not None:
@@ -105,55 +132,7 @@ class Inequalities:
     def check(self, A: Any) -> None:
         """Prove every claim again from the rows; raises `CertificateError` naming the first that fails."""
         rows = read_rows(A)
-        if (self.n_rows, self.n_columns) != rows.shape:
-            other, own = (f"{n} x {d}" for n, d in (rows.shape, (self.n_rows, self.n_columns)))
-            raise CertificateError(f"A is {other}, but this is about a system of {own}")
-        if self.sha256 != fingerprint(rows):
-            raise CertificateError("A has the right shape, but its numbers differ from those that were certified")
-        outcome, margin = derived(rows, self.x, self.combination)
-        claim(self.outcome is outcome, "outcome", f"{outcome.value} is what the witnesses prove")
-        is_same = self.margin is margin is None or (type(self.margin) is float and self.margin == margin)
-        claim(is_same, "margin", f"that of x is {margin!r}, rounded down")
-
-    def to_json(self) -> str:
-        """The claims and their proofs, without the record of the search; see `docs/certificates.md`."""
-        claims: dict[str, Any] = {"outcome": self.outcome.value}
-        witnesses: dict[str, Any] = {}
-        if self.x is not None:
-            claims["margin"] = self.margin
-            witnesses["x"] = fraction_pairs([Fraction(v) for v in self.x.tolist()])
-        if self.combination is not None:
-            witnesses["combination"] = written_part(self.combination)
-        data = {"rows": self.n_rows, "columns": self.n_columns, "sha256": self.sha256}
-        return written("inequalities", data=data, claims=claims, witnesses=witnesses)
-
-    @classmethod
-    def from_json(cls, text: str | bytes) -> "Inequalities":
-        """Read what `to_json` wrote; raises `CertificateError` for anything else."""
-        data, claims, witnesses = read_parts(text, "inequalities")
-        outcome = Outcome(claims.choice("outcome", tuple(each.value for each in Outcome)))
-        answer = cls(
-            outcome,
-            data.whole("rows", least=1, most=10**9),
-            data.whole("columns", most=10**9),
-            data.text("sha256", longest=64),
-            _read_vector(witnesses) if outcome is Outcome.SOLVED else None,
-            read_part(witnesses.part("combination"), Combination) if outcome is Outcome.NO_SOLUTION else None,
-            claims.number("margin") if outcome is Outcome.SOLVED else None,
-        )
-        for part in (data, claims, witnesses):
-            part.close()
-        return answer
-
-
-def _read_vector(fields: ProofFields) -> NDArray[Any]:
-    """Read floats if all numbers are exact in float64, else whole numbers."""
-    values = fields.each("x", fields.fraction)
-    if all(nearest_float(value) == value for value in values):
-        return np.array([float(value) for value in values])
-    if any(value.denominator != 1 for value in values):
-        fields.fail("has an x whose numbers must be float64 or whole numbers")
-    return np.array([int(value) for value in values], dtype=object)
+        self.check_claims(SystemData.of(rows), lambda witnesses: conclude(rows, witnesses))
 
 
 def read_rows(A: Any) -> Floats:
@@ -166,32 +145,35 @@ def read_rows(A: Any) -> Floats:
     return rows
 
 
-def fingerprint(rows: Floats) -> str:
-    return numbers_sha256("inequalities", rows.shape, [rows])
-
-
 # -- what follows from the rows and the witnesses -----------------------------------------------------------------
 
 
-def derived(rows: Floats, x: Any = None, combination: Combination | None = None) -> tuple[Outcome, float | None]:
-    """The outcome that follows from the witnesses, and the margin of x, rounded down; raises `CertificateError` if one
-    is invalid or two disagree.
+def conclude(rows: Floats, witnesses: SystemWitnesses) -> SystemClaims:
+    """The claims that follow from the witnesses; raises `CertificateError` if one is invalid or two disagree.
 
-    >>> derived(np.array([[3.0, 4.0]]), x=np.array([1.0, 0.0]))
-    (<Outcome.SOLVED: 'solved'>, 0.6)
+    >>> conclude(np.array([[3.0, 4.0]]), SystemWitnesses((Fraction(1), Fraction(0))))
+    SystemClaims(outcome=<Outcome.SOLVED: 'solved'>, margin=0.6)
     """
-    if x is not None and combination is not None:
-        raise CertificateError("a solution, and a proof that there is none, cannot both be true")
+    x, combination = witnesses
     if combination is not None:
-        if any(exact_sum(rows, combination)):
-            raise CertificateError("the rows, times their weights, do not add up to 0")
-        return Outcome.NO_SOLUTION, None
+        if x is not None or not cancels(rows, combination):
+            raise CertificateError("the rows, times their weights, do not add up to 0, or something solves them")
+        return SystemClaims(Outcome.NO_SOLUTION)
     if x is None:
-        return Outcome.UNDECIDED, None
-    square = margin_square(rows, as_whole_vector(x, rows.shape[1]))
+        return SystemClaims(Outcome.UNDECIDED)
+    if len(x) != rows.shape[1] or (as_numbers(x).dtype == object and any(value.denominator != 1 for value in x)):
+        raise CertificateError(f"x must have {rows.shape[1]} numbers, all of them float64 or all of them whole")
+    square = margin_square(rows, Ratios.of(x).numerators)
     if square is None:
         raise CertificateError("x does not have a positive product with every row")
-    return Outcome.SOLVED, root_down(square)
+    return SystemClaims(Outcome.SOLVED, root_down(square))
+
+
+def as_numbers(x: Sequence[Fraction]) -> NDArray[Any]:
+    """Floats if all numbers are exact in float64, else whole numbers."""
+    floats = np.array([nearest_float(value) for value in x])
+    is_exact = all(value == near for value, near in zip(x, floats.tolist(), strict=True))
+    return floats if is_exact else np.array([int(value) for value in x], dtype=object)
 
 
 def margin_square(rows: Floats, x: Sequence[int]) -> Fraction | None:
@@ -218,33 +200,11 @@ def margin_square(rows: Floats, x: Sequence[int]) -> Fraction | None:
     return quotient(smallest.numerator, smallest.denominator * dot(x, x))
 
 
-def exact_sum(rows: Floats, combination: Combination) -> list[int]:
-    """The sum of rows times weights, up to a power of two; raises if the combination is invalid."""
-    _check_combination(combination, len(rows))
+def cancels(rows: Floats, combination: Combination) -> bool:
+    """Whether rows, times positive weights, add up to 0; raises if the combination is invalid."""
+    check_rows(*combination, len(rows))
+    if min(combination.weights, default=0) <= 0:
+        raise CertificateError("a combination needs rows, and a positive weight for each")
     chosen = rows[list(combination.rows)]
     weights = np.array(combination.weights, dtype=object)
-    return [int(v) for v in weights @ as_integers(chosen, lowest_exponent(chosen))] if chosen.size else []
-
-
-def _check_combination(combination: Any, n_rows: int) -> None:
-    if not isinstance(combination, Combination):
-        raise CertificateError("a combination has rows and weights")
-    rows, weights = combination
-    if not all(isinstance(each, tuple) and all(type(v) is int for v in each) for each in (rows, weights)):
-        raise CertificateError("the rows and weights of a combination are whole numbers")
-    if len(rows) != len(weights) or not rows or min(weights) <= 0:
-        raise CertificateError("a combination needs rows, and a positive weight for each")
-    if any(a >= b for a, b in itertools.pairwise(rows)) or rows[0] < 0 or rows[-1] >= n_rows:
-        raise CertificateError(f"the rows of a combination must ascend, from 0 to {n_rows - 1}")
-
-
-def as_whole_vector(x: Any, dimension: int) -> list[int]:
-    """Floats or whole numbers as whole numbers in the same proportions."""
-    values = x.tolist() if isinstance(x, np.ndarray) and x.ndim == 1 else None
-    if values is None or len(values) != dimension:
-        raise CertificateError(f"x is not a vector of {dimension} numbers")
-    if all(type(v) is int for v in values):
-        return values
-    if not all(type(v) is float and math.isfinite(v) for v in values):
-        raise CertificateError("x has neither finite floats nor whole numbers")
-    return [int(v) for v in as_integers(values, lowest_exponent(values))]
+    return not chosen.size or not np.any(weights @ as_integers(chosen, lowest_exponent(chosen)))

@@ -16,23 +16,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
 from novikoff.engine.csr import as_csr, without_repeats
-from novikoff.prove.exact.codec import read_part, read_value, written_part, written_value
-from novikoff.prove.exact.document import (
-    CertificateError,
-    check_fractions,
-    claim,
-    fraction_pair,
-    numbers_sha256,
-    read_parts,
-    written,
-)
+from novikoff.prove.exact.document import CertificateError, numbers_sha256
 from novikoff.prove.exact.floats import nearest_float
 from novikoff.prove.exact.given_numbers import exact_floats, place_in
+from novikoff.prove.exact.proof import Proof, field_of
 from novikoff.prove.exact.ratios import Ratios, Vector, WholeRows, common_denominator, dot
 from novikoff.say.certificates import in_arithmetic
 from novikoff.say.words import counted
@@ -143,13 +135,12 @@ def _bounds(bounds: Any, n: int) -> tuple[Vector, Vector]:
 # -- answers ------------------------------------------------------------------------------------------------------
 
 Numbers = Sequence[Fraction]
-# The claims in words, and their witnesses; there may be no others.
-MEANINGS = {
+Answer = Literal["optimal", "infeasible", "unbounded"]
+MEANINGS: dict[Answer, str] = {
     "optimal": "no point has a smaller cost than x",
     "infeasible": "no point obeys all constraints",
     "unbounded": "the cost falls forever along a ray",
 }
-PARTS = {"optimal": ("x", "multipliers"), "infeasible": ("multipliers",), "unbounded": ("x", "ray")}
 
 
 class Multipliers(NamedTuple):
@@ -188,43 +179,40 @@ def _entries(A: Any) -> Vector:
     return np.column_stack([entries.row, entries.col, entries.data])
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class ProgramCertificate:
-    """The proof of an answer, in fractions.
+class ProgramClaims(NamedTuple):
+    """What is proved of a program, and its optimum if there is one."""
 
-    An `optimal` program has an optimum `x`, and `multipliers` that combine its constraints to the cost. An `infeasible`
-    one has multipliers that combine them to a contradiction. An `unbounded` one has a point `x` and a `ray` along which
-    the cost falls without bound. All of these hold exactly.
-    """
+    answer: Answer
+    value: Fraction | None = None
 
-    claim: str
-    about: ProgramData
+
+class ProgramWitnesses(NamedTuple):
+    """An optimum and `multipliers` that combine the constraints to the cost; or multipliers that combine them to a
+    contradiction; or a point and a `ray` along which the cost falls without bound."""
+
     x: Numbers | None = None
     multipliers: Multipliers | None = None
     ray: Numbers | None = None
-    value: Fraction | None = None
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ProgramCertificate(Proof):
+    """The proof of an answer, in fractions: which one, follows from what its witnesses are."""
+
+    about: ProgramData
+    claims: ProgramClaims
+    witnesses: ProgramWitnesses
+
+    KIND = "program"
+    arithmetic = "exact"
+    claim, value = field_of("claims", "answer"), field_of("claims", "value")
+    x, multipliers, ray = (field_of("witnesses", name) for name in ProgramWitnesses._fields)
 
     @classmethod
-    def of(
-        cls,
-        program: Program,
-        claim: str,
-        x: Numbers | None = None,
-        multipliers: Multipliers | None = None,
-        ray: Numbers | None = None,
-    ) -> "ProgramCertificate":
-        """Verify a claim; raise `CertificateError` if the witnesses do not prove it."""
-        point, y = Ratios.of(x or ()), Combined(program, multipliers)
-        value = dot(program.c, point) if claim == "optimal" else None
-        if claim == "unbounded":
-            proves = _is_ray(program, Ratios.of(ray or ())) and _is_feasible(program, point)
-        elif claim == "infeasible":
-            proves = y.bound() > 0 and y.combine_to(np.zeros_like(program.c))
-        else:
-            proves = y.bound() == value and y.combine_to(program.c) and _is_feasible(program, point)
-        if not proves:
-            raise CertificateError(f"{claim}: what the certificate has proves nothing")
-        return cls(claim, ProgramData.of(program), x, multipliers, ray, value)
+    def of(cls, program: Program, **witnesses: Any) -> "ProgramCertificate":
+        """Return what witnesses prove; raise `CertificateError` if that is nothing."""
+        found = ProgramWitnesses(**witnesses)
+        return cls(ProgramData.of(program), conclude(program, found), found).marked_well_formed()
 
     def __repr__(self) -> str:
         return f"ProgramCertificate({self.claim}, {self.arithmetic})"
@@ -235,16 +223,12 @@ class ProgramCertificate:
 
     @property
     def meaning(self) -> str:
-        return MEANINGS.get(self.claim, "nothing")
+        return MEANINGS[self.claims.answer]
 
     @property
     def sentence(self) -> str:
         """The claim, how it is proved, and its meaning."""
         return f"{in_arithmetic(self.claim.capitalize(), self.arithmetic)}: {self.meaning}."
-
-    @property
-    def arithmetic(self) -> str:
-        return "exact"
 
     def check(
         self,
@@ -257,66 +241,32 @@ class ProgramCertificate:
     ) -> None:
         """Prove it again from the program as passed to `linprog`; raise `CertificateError` if it fails."""
         program = read_program(c, A_ub, b_ub, A_eq, b_eq, bounds)
-        about = ProgramData.of(program)
-        if about != self.about:
-            raise CertificateError(f"the certificate is about another program: {self.about}, and this is {about}")
-        check_parts(self)
-        found = ProgramCertificate.of(program, self.claim, self.x, self.multipliers, self.ray)
-        claim(self.value == found.value, "value", "it is not the cost of x")
-
-    def to_json(self) -> str:
-        """Return the certificate as JSON; see `docs/certificates.md`."""
-        claims: dict[str, Any] = {"answer": self.claim}
-        if self.claim == "optimal" and self.value is not None:
-            claims["value"] = fraction_pair(self.value)
-        given = {name: (getattr(self, name), kind) for name, kind in WITNESSES.items()}
-        witnesses = {name: written_value(value, kind) for name, (value, kind) in given.items() if value is not None}
-        return written("program", data=written_part(self.about), claims=claims, witnesses=witnesses)
-
-    @classmethod
-    def from_json(cls, text: str | bytes) -> "ProgramCertificate":
-        """Parse what `to_json` wrote; raise `CertificateError` for anything else."""
-        data, claims, witnesses = read_parts(text, "program")
-        about = read_part(data, ProgramData)
-        what = claims.choice("answer", tuple(MEANINGS))
-        value = claims.fraction(claims.value("value"), "value") if what == "optimal" else None
-        claims.close()
-        parts = {name: read_value(witnesses, witnesses.value(name), name, WITNESSES[name]) for name in PARTS[what]}
-        witnesses.close()
-        certificate = cls(what, about, value=value, **parts)
-        check_parts(certificate)
-        return certificate
+        self.check_claims(ProgramData.of(program), lambda witnesses: conclude(program, witnesses))
 
 
-WITNESSES = {"x": Numbers, "multipliers": Multipliers, "ray": Numbers}
-
-
-def check_parts(certificate: ProgramCertificate) -> None:
-    """Refuse a certificate with missing or extra parts, or with numbers that do not fit its program."""
-    if not isinstance(certificate.claim, str) or certificate.claim not in PARTS:
-        raise CertificateError(f"the claim {certificate.claim!r:.60} is not one of {', '.join(MEANINGS)}")
-    n, m_ub, m_eq, _ = certificate.about
-    for name in WITNESSES:
-        if (getattr(certificate, name) is not None) != (name in PARTS[certificate.claim]):
-            has = "lacks" if name in PARTS[certificate.claim] else "has"
-            raise CertificateError(f"the certificate says {certificate.claim}, but {has} the part {name}")
-    if (certificate.value is not None) != (certificate.claim == "optimal"):
-        raise CertificateError(
-            f"the certificate says {certificate.claim}; a value belongs to an optimum, and to it alone"
-        )
-    for name in ("x", "ray"):
-        if name in PARTS[certificate.claim]:
-            _check_numbers(name, getattr(certificate, name), n)
-    if certificate.multipliers is not None:
-        if not isinstance(certificate.multipliers, Multipliers):
-            raise CertificateError("the part multipliers of the certificate does not consist of four lists")
-        for part, values, size in zip(Multipliers._fields, certificate.multipliers, (m_ub, m_eq, n, n), strict=True):
-            _check_numbers(f"multipliers.{part}", values, size)
-
-
-def _check_numbers(name: str, values: Any, size: int) -> None:
-    if not isinstance(values, Ratios) or len(values) != size:
-        check_fractions(name, list(values) if isinstance(values, Ratios) else values, size)
+def conclude(program: Program, witnesses: ProgramWitnesses) -> ProgramClaims:
+    """Return the claims that follow from the witnesses; raise `CertificateError` if there are none."""
+    n, m_ub, m_eq = len(program.c), len(program.b_ub), len(program.b_eq)
+    x, multipliers, ray = witnesses
+    sizes = [n if part is None else len(part) for part in (x, ray)]
+    sizes += [] if multipliers is None else list(map(len, multipliers))
+    if sizes not in ([n, n], [n, n, m_ub, m_eq, n, n]):
+        raise CertificateError("the witnesses of the certificate have too many or too few numbers for this program")
+    point, y, claims = Ratios.of(x or ()), Combined(program, multipliers), None
+    match [part is not None for part in witnesses]:
+        case [True, True, False]:
+            value = dot(program.c, point)
+            if y.bound() == value and y.combine_to(program.c) and _is_feasible(program, point):
+                claims = ProgramClaims("optimal", value)
+        case [False, True, False]:
+            if y.bound() > 0 and y.combine_to(np.zeros_like(program.c)):
+                claims = ProgramClaims("infeasible")
+        case [True, False, True]:
+            if _is_ray(program, Ratios.of(ray or ())) and _is_feasible(program, point):
+                claims = ProgramClaims("unbounded")
+    if claims is None:
+        raise CertificateError(f"what the certificate has proves none of {', '.join(get_args(Answer))}")
+    return claims
 
 
 # -- constraints --------------------------------------------------------------------------------------------------

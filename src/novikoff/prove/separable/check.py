@@ -12,6 +12,7 @@ from novikoff.data.batches import Records
 from novikoff.data.examples import Examples
 from novikoff.features.examples import comes_in_batches
 from novikoff.prove.exact.document import CertificateError
+from novikoff.prove.exact.proof import difference, same
 from novikoff.prove.existence.regression import regression
 from novikoff.prove.separable.certificate import Certificate
 from novikoff.prove.separable.conclude import InMemory, conclude
@@ -19,7 +20,7 @@ from novikoff.prove.separable.feature_space import InFeatureSpace, conclude_kern
 from novikoff.prove.separable.files import from_json, to_json
 from novikoff.prove.separable.in_blocks import InBlocks, exactly
 from novikoff.prove.separable.question import Problem
-from novikoff.prove.separable.subject import Subject, Table, difference, same
+from novikoff.prove.separable.subject import Subject, Table
 
 if TYPE_CHECKING:
     from novikoff.features.encode import Encoding

@@ -9,11 +9,12 @@ from typing import Any, Literal
 
 from novikoff.prove.exact.codec import Label, Whole, read_part, written_part
 from novikoff.prove.exact.document import CertificateError, ProofFields, read_proof, written
+from novikoff.prove.exact.proof import same
 from novikoff.prove.existence import certificate as existence_files
 from novikoff.prove.separable.certificate import Bracket, Certificate, Witnesses
 from novikoff.prove.separable.kernels import ExactKernel
 from novikoff.prove.separable.question import Problem, Verdict
-from novikoff.prove.separable.subject import Table, same
+from novikoff.prove.separable.subject import Table
 
 KIND = "separation"
 

@@ -5,7 +5,7 @@ statement about something else; so a certificate states its subject, which canno
 """
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -144,31 +144,6 @@ def plain_classes(classes: NDArray[Any]) -> tuple[Any, ...]:
                 "booleans: convert them, for example with str"
             )
     return tuple(plain)
-
-
-def same(one: Any, other: Any) -> bool:
-    """Whether two values have the same JSON: 1, 1.0 and True are three values."""
-    return canonical(one) == canonical(other)
-
-
-def difference(claimed: Any, derived: Any, path: str = "") -> Iterator[str]:
-    """The differences of two JSON values, in order."""
-    if isinstance(claimed, dict) and isinstance(derived, dict):
-        for key in [*derived, *(key for key in claimed if key not in derived)]:
-            below = f"{path}.{key}" if path else key
-            if key not in derived:
-                yield f"{below} is claimed, but nothing proves it"
-            elif key not in claimed:
-                yield f"{below} is missing"
-            else:
-                yield from difference(claimed[key], derived[key], below)
-    elif not same(claimed, derived):
-        yield f"{path} is {_short(claimed)}, but the data prove {_short(derived)}"
-
-
-def _short(value: Any) -> str:
-    text = canonical(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 def floor_of(value: Fraction) -> int:

@@ -29,11 +29,12 @@ from novikoff.prove.exact.floats import (
 from novikoff.prove.exact.refined import WholeMatrix
 from novikoff.prove.expressivity.ball import (
     Ball,
+    BallClaims,
     BallData,
     Labelled,
     NoBall,
+    NoBallWitnesses,
     distance_squares,
-    read_label,
 )
 from novikoff.prove.separable.points import Floats, Points
 from novikoff.prove.separable.search.gordan import Answer, Contradiction, Whole, cancelling, of_face
@@ -58,9 +59,9 @@ def separating_ball(
     (True, False)
     """
     examples = Labelled.of(X, y)
-    chosen = examples.classes[1] if inside is None else read_label(inside)
-    if chosen not in examples.classes:
+    if inside is not None and inside not in examples.classes:
         raise ValueError(f"inside={inside!r} is not one of the labels {list(examples.classes)}")
+    chosen = examples.classes[1 if inside is None else examples.classes.index(inside)]
     held = np.array([label == chosen for label in examples.labels])
     lifted = Lifted.of(examples.points, np.where(held, -1, 1).astype(np.int8))
     answer = _decided(lifted.rows, Clock(time_limit))
@@ -137,10 +138,6 @@ def _no_ball(lifted: Lifted, obstruction: Contradiction, examples: Labelled, ins
     pairs = sorted(zip(obstruction.rows.tolist(), obstruction.weights, strict=True))
     own = [(row, Fraction(weight)) for row, weight in pairs if row < last]
     extra = sum(weight for row, weight in pairs if row == last)
-    return NoBall(
-        inside,
-        tuple(row for row, _ in own),
-        tuple(weight for _, weight in own),
-        extra * power_of_two(2 * lifted.exponent),
-        BallData.of(examples),
-    )
+    rows, weights = tuple(row for row, _ in own), tuple(weight for _, weight in own)
+    witnesses = NoBallWitnesses(rows, weights, extra * power_of_two(2 * lifted.exponent))
+    return NoBall(BallData.of(examples), BallClaims(False, inside), witnesses)

@@ -39,13 +39,14 @@ from numpy.typing import NDArray
 from novikoff.engine.clock import Clock, check_time_limit
 from novikoff.engine.inequalities import perceptron_epochs
 from novikoff.prove.exact.codec import Combination
+from novikoff.prove.exact.floats import as_integers, lowest_exponent
 from novikoff.prove.inequalities.check import (
     Inequalities,
     Outcome,
-    as_whole_vector,
-    derived,
-    exact_sum,
-    fingerprint,
+    SystemData,
+    SystemWitnesses,
+    cancels,
+    conclude,
     read_rows,
 )
 from novikoff.prove.separable.points import Floats, Points
@@ -99,11 +100,12 @@ def solve_inequalities(A: Any, *, method: str = "auto", time_limit: float | None
         found = SearchResult(method, combination=Combination((int(zeros[0]),), (1,)))
     else:
         found = METHODS[method](system, Clock(time_limit))
-    outcome, margin = derived(rows, found.x, found.combination)
+    x = None if found.x is None else tuple(map(Fraction, found.x.tolist()))
+    witnesses = SystemWitnesses(x, found.combination)
+    claims = conclude(rows, witnesses)
     return Inequalities(
-        outcome, *rows.shape, fingerprint(rows), found.x, found.combination, margin,  # type: ignore[call-arg]
-        found.method, found.iterations, found.rescalings, found.potential,
-        found.stopped if outcome is Outcome.UNDECIDED else "",
+        SystemData.of(rows), claims, witnesses, found.method, found.iterations, found.rescalings, found.potential,
+        found.stopped if claims.outcome is Outcome.UNDECIDED else "",
     )  # fmt: skip
 
 
@@ -134,8 +136,8 @@ class System:
 
     def first_violated(self, x: Sequence[Any] | NDArray[Any]) -> int | None:
         """The first row whose product with x is not positive, exactly; None if x solves all."""
-        vector = x if isinstance(x, np.ndarray) else np.array(x, dtype=object)
-        whole = as_whole_vector(vector, self.rows.shape[1])
+        is_whole = not isinstance(x, np.ndarray) or x.dtype == object
+        whole = list(x) if is_whole else as_integers(x, lowest_exponent(x)).tolist()
         violated = signs_of_products(self._points, [*whole, 0]) <= 0
         return int(np.argmax(violated)) if violated.any() else None
 
@@ -172,7 +174,7 @@ class System:
         weights = self._scaled.unscaled_weights(rows, list(map(Fraction, answer.obstruction.weights)))
         ascending = sorted(zip(rows.tolist(), weights, strict=True))
         combination = Combination(tuple(row for row, _ in ascending), tuple(weight for _, weight in ascending))
-        return None if any(exact_sum(self.rows, combination)) else combination
+        return combination if cancels(self.rows, combination) else None
 
     @cached_property
     def _points(self) -> Points:

@@ -100,17 +100,16 @@ def _whole(program: Program) -> WholeProgram:
 
 def _proved(program: Program, found: Decision) -> ProgramCertificate:
     if found.claim == "unbounded":
-        return ProgramCertificate.of(program, found.claim, found.x, ray=found.ray)
+        return ProgramCertificate.of(program, x=found.x, ray=found.ray)
     target = program.c if found.claim == "optimal" else np.zeros_like(program.c)
-    return ProgramCertificate.of(program, found.claim, found.x, _completed(program, found.y or Ratios([]), target))
+    return ProgramCertificate.of(program, x=found.x, multipliers=_completed(program, found.y or Ratios([]), target))
 
 
 def _contradictory_bounds(program: Program, j: int) -> ProgramCertificate:
     """Return a proof that the lower bound of a variable exceeds its upper one."""
-    n, m_ub, m_eq = len(program.c), len(program.b_ub), len(program.b_eq)
-    unit = [int(i == j) for i in range(n)]
-    both = Multipliers(Ratios([0] * m_ub), Ratios([0] * m_eq), Ratios(unit), Ratios([-v for v in unit]))
-    return ProgramCertificate.of(program, "infeasible", multipliers=both)
+    unit = Ratios(int(i == j) for i in range(len(program.c)))
+    rows = (Ratios([0] * len(program.b_ub)), Ratios([0] * len(program.b_eq)))
+    return ProgramCertificate.of(program, multipliers=Multipliers(*rows, unit, Ratios(-v for v in unit.numerators)))
 
 
 def _completed(program: Program, rows: Ratios, target: Vector) -> Multipliers:
