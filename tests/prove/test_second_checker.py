@@ -48,7 +48,7 @@ def estimates_of(case):
         return None
     likelihood = regression(*(case.data if len(case.data) == 2 else (case.data[0], None)), case.certificate)
     numbers = {name: values.tolist() for name, values in likelihood.numbers.items()}
-    return likelihood.about(), likelihood.X.toarray().tolist(), numbers
+    return likelihood.header, likelihood.X.toarray().tolist(), numbers
 
 
 def other_cases():

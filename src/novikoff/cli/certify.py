@@ -131,8 +131,8 @@ def regression(certificate: "Certificate") -> list[tuple[str, str | None]]:
 
     c, found = certificate, certificate.estimates
     if found is not None:
-        formula = found.about["formula"]
-        model = [] if formula is None else [("model", f"{formula['text']} ({found.family})")]
+        formula = found.about.formula
+        model = [] if formula is None else [("model", f"{formula.text} ({found.family})")]
         return [*model, ("regression", say.in_brief(found)), ("separated", say.separated(found))]
     if c.verdict.value not in ("separable", "quasi-separable") or c.kernel is not None:
         return []
@@ -246,13 +246,12 @@ def read_table(file: str, table: TableOptions, bar: "ProgressBar") -> Any:
     return pa.concat_tables(batches, promote_options="default").to_pandas()
 
 
-def rows_of_formula(found: "Existence", *more: tuple[str, Any]) -> Rows:
+def rows_of_formula(found: Any, *more: tuple[str, Any]) -> Rows:
     """Show which coefficients are infinite, which are finite, which rows, and what to do."""
     from novikoff.say import estimates as say
 
-    formula = found.about["formula"]
     return [
-        ("model", f"{formula['text']} ({found.family}), {found.n_rows:,} rows"),
+        ("model", f"{found.about.formula.text} ({found.family}), {found.n_rows:,} rows"),
         *say.question(found),
         ("omitted", say.omitted(found)),
         ("estimate", say.verdict(found)),

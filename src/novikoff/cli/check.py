@@ -99,7 +99,7 @@ def check_formula(
     """
     from novikoff.prove.existence.formulas import used_columns
 
-    said = claimed.about["formula"]
+    said = claimed.about.formula
     if said is None:
         raise ValueError("the certificate is about arrays, not about a table; check it in Python, by its method check")
     with progress(output.quiet) as bar:
@@ -107,9 +107,9 @@ def check_formula(
         if formula is None:
             claimed.check(frame)
         else:
-            claimed.check(formula, frame, **said["options"])
+            claimed.check(formula, frame, **said.options)
     names = [str(name) for name in frame.columns]
-    used = used_columns(said["text"], names, said["options"])
+    used = used_columns(said.text, names, said.options)
     columns = {"used": [n for n in names if n in used], "not_used": [n for n in names if n not in used]}
     others = f"; not used: {listed(columns['not_used'])}" if columns["not_used"] else ""
     found = documents.described_estimates(claimed)

@@ -126,7 +126,8 @@ def described_estimates(found: "Existence") -> Document:
     """Describe what is known of the estimates of a regression."""
     return {
         "family": found.family,
-        **{name: found.about[name] for name in ("formula", "classes", "ties")},
+        "formula": None if found.about.formula is None else found.about.formula._asdict(),
+        **_picked(found.about, "classes", "ties"),
         "rows": found.n_rows,
         "omitted_rows": found.omitted,
         "estimate": found.estimate.value,

@@ -5,13 +5,17 @@ Each function takes an answer, `novikoff.prove.existence.certificate.Existence`.
 
 import textwrap
 from collections import Counter
-from typing import Any
+from typing import Any, Final
 
 from novikoff.say.words import counted, listed
 
 # The status of a coefficient, in claims and in tables.
-FINITE, UNIDENTIFIED, UNDETERMINED, INFINITE = "finite", "not identified", "sign undetermined", "infinite"
-UP, DOWN = "+inf", "-inf"
+FINITE: Final = "finite"
+UNIDENTIFIED: Final = "not identified"
+UNDETERMINED: Final = "sign undetermined"
+INFINITE: Final = "infinite"
+UP: Final = "+inf"
+DOWN: Final = "-inf"
 
 MODELS = {
     "binomial": "binomial regression",
@@ -90,7 +94,7 @@ def in_words(found: Any) -> str:
 
 def response(found: Any) -> str | None:
     """State which level of the response counts as success, or the order of its classes; None if it has neither."""
-    (left, columns), classes = found.response, found.about["classes"]
+    (left, columns), classes = found.response, found.about.classes
     if found.family in TWO_OUTCOMES and len(columns) == 2:
         return f"{columns[0]} counts successes, {columns[1]} failures"
     if found.family in TWO_OUTCOMES:
@@ -139,12 +143,12 @@ def _method(fitted: Any) -> str:
 
 def question(found: Any) -> list[tuple[str, str | None]]:
     """Return the inputs besides the family that determine the answer, as headings and texts, None if not given."""
-    formula = found.about["formula"]
-    options = {} if formula is None else formula["options"]
+    formula = found.about.formula
+    options = {} if formula is None else formula.options
     return [
         ("response", response(found)),
         *((name, options.get(name)) for name in OPTIONS),
-        ("ties", found.about["ties"]),
+        ("ties", found.about.ties),
         ("intercept", "none" if options.get("fit_intercept") is False else None),
     ]
 
@@ -191,11 +195,11 @@ def fates(found: Any) -> list[tuple[str, str]]:
     """Return the names of coefficients by heading; for a fixed effect, the number of its levels."""
     if not found.diverging:
         return []
-    effect_of = {place: name for name, start, stop in found.about["effects"] for place in range(start, stop)}
-    sizes = {name: stop - start for name, start, stop in found.about["effects"]}
+    effect_of = {place: name for name, start, stop in found.about.effects for place in range(start, stop)}
+    sizes = {name: stop - start for name, start, stop in found.about.effects}
     groups: dict[str, dict[str | None, list[str]]] = {heading: {} for heading in HEADINGS}
     for place, name in enumerate(found.coefficients):
-        effect = effect_of.get(place % max(len(found.about["columns"]), 1))
+        effect = effect_of.get(place % max(len(found.about.columns), 1))
         groups[found.diverging.get(name, FINITE)].setdefault(effect, []).append(name)
     lines = []
     for sign, heading in HEADINGS.items():
@@ -227,7 +231,7 @@ def what_to_do(found: Any) -> str | None:
         return "raise the time limit"
     if found.estimate.name == "NO_START":
         return "add an intercept, or check the offsets; the logit link has no such limit"
-    beyond = found.family == "cox" and {"entry", "stratum"} & {*found.about["numbers"]}
+    beyond = found.family == "cox" and {"entry", "stratum"} & {*found.about.numbers}
     advice = [] if found.estimate.name == "EXISTS" else [BEYOND_FIRTHMODELS if beyond else ADVICE[found.family]]
     if INFINITE in (found.diverging or {}).values():
         advice.append("request the signs (signs=True, --diverging)")

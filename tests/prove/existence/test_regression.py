@@ -73,7 +73,7 @@ def test_numbers_that_are_categories_are_factors_of_the_formula(tmp_path):
     reader = read(tmp_path / "table.csv", label="y")
     encoding = learn_encoding(reader, categorical=["site"], ignore=["age"])
     found, known = certify(reader, encoding=encoding, diverging=True), existence("y ~ group + C(site)", table)
-    assert found.estimates.about["formula"]["text"] == "y ~ group + C(site)"
+    assert found.estimates.about.formula.text == "y ~ group + C(site)"
     assert (found.estimates.coefficients, found.diverging) == (known.coefficients, known.diverging)
     found.check(reader)
 

@@ -38,7 +38,7 @@ def plain(data, options):
     """What the second checker takes."""
     likelihood = likelihood_of(*data, **options)
     numbers = {name: values.tolist() for name, values in likelihood.numbers.items()}
-    return likelihood.about(), likelihood.X.toarray().tolist(), numbers
+    return likelihood.header, likelihood.X.toarray().tolist(), numbers
 
 
 def is_accepted(check, text, refusal):
@@ -84,7 +84,7 @@ def test_another_response_is_refused_though_the_claims_are_true_of_it():
     data, options = CASES["poisson"]
     text = existence(*data, **options).to_json()
     other = (SIX, [4, 1, 2, 1, 0, 0])
-    with pytest.raises(CertificateError, match="the data differ"):
+    with pytest.raises(CertificateError, match=r"other data .*sha256"):
         Existence.from_json(text).check(*other, **options)
     with pytest.raises(Refused):
         check(text, plain(other, options))

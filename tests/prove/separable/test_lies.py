@@ -91,8 +91,9 @@ def test_the_lies_that_an_older_checker_believed_are_refused(cases):
     lie(quasi, estimates=estimates)  # they are of another design, without an intercept
     with_signs = cases["separable, with estimates"]
     for word in ("+infinity", "finite", "-Inf", "-inf"):
-        signs = dict.fromkeys(with_signs.certificate.diverging, word)
-        lie(with_signs, estimates=replace(with_signs.certificate.estimates, diverging=signs))
+        found = with_signs.certificate.estimates
+        signs = tuple((place, word) for place, _ in found.claims.diverging)
+        lie(with_signs, estimates=replace(found, claims=replace(found.claims, diverging=signs)))
     without = cases["separable without a bias"]
     lie(without, vector=(*without.certificate.vector[:-1], 7))
     names = cases["separable with names"]

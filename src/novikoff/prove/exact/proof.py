@@ -75,12 +75,13 @@ class Proof:
         """Raise `CertificateError` if this is about other data, or if other claims follow from the witnesses."""
         claimed = self.well_formed()
         own, given = written_part(claimed.about), written_part(about)
-        for name in {**given, **own}:
-            if not same(own.get(name), given.get(name)):
-                raise CertificateError(
-                    f"the certificate is about other data: its {name} is {_short(own.get(name))}, and that of these "
-                    f"{_short(given.get(name))}"
-                )
+        wrong = [name for name in {**own, **given} if not same(own.get(name), given.get(name))]
+        if wrong:
+            name = wrong[-2:][0]  # the fingerprint is last, and says least
+            ours, theirs = _short(own.get(name)), _short(given.get(name))
+            raise CertificateError(
+                f"the certificate is about other data: its {name} is {ours}, and that of these is {theirs}"
+            )
         for where in difference(written_part(claimed.claims), written_part(conclude(claimed.witnesses))):
             raise CertificateError(f"the claim {where}")
 

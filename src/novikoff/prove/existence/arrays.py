@@ -16,7 +16,9 @@ from novikoff.prove.existence.likelihood import (
     NUMBERS,
     TIES,
     Effect,
+    Family,
     Floats,
+    Formula,
     Likelihood,
     ModelOptions,
     given_positions,
@@ -39,7 +41,7 @@ REFUSED = dict.fromkeys(_OTHERS, "its likelihood is bounded by other conditions"
 WITH_INTERCEPT = ("binomial", "log-binomial", "poisson", "negative-binomial", "multinomial")
 
 
-def family_named(family: str | None) -> str:
+def family_named(family: str | None) -> Family:
     """Return the family with this name or alias.
 
     >>> family_named("probit"), family_named("Negative Binomial")
@@ -62,7 +64,7 @@ def from_arrays(
     options: ModelOptions,
     *,
     names: Sequence[str] | None = None,
-    formula: Mapping[str, Any] | None = None,
+    formula: Formula | None = None,
     row_labels: Any = None,
     omitted: tuple[int, ...] = (),
 ) -> Likelihood:
@@ -79,7 +81,7 @@ def from_arrays(
     n_rows = (getattr(X, "shape", None) or (len(X),))[0]
     labels = None if labels is None or len(labels) != n_rows else labels
     (X, y, labels), options, rows = without_missing([X, y, labels], [X, y], options, n_rows)
-    omitted = tuple(sorted((*omitted, *given_positions(rows, n_rows, omitted))))
+    omitted = tuple(sorted((*omitted, *given_positions(rows, omitted))))
     fixed_effects = options.get("fixed_effects") or {}
     has_intercept = options.get("fit_intercept", True) and family in WITH_INTERCEPT and not fixed_effects
     design, columns, effects = _design(X, names, bool(has_intercept), fixed_effects)
@@ -93,7 +95,7 @@ def from_arrays(
     if family in ("cox", "conditional") and options.get("strata") is not None:
         numbers["stratum"] = _codes(options["strata"], "strata", n)[0].astype(np.float64)
     check_different(names_of(family, columns, classes))
-    ties = (options.get("ties") or "efron") if family == "cox" else None
+    ties: Any = (options.get("ties") or "efron") if family == "cox" else None
     return Likelihood(family, design, columns, numbers, classes, ties, effects, formula, omitted, labels, offset)
 
 

@@ -7,16 +7,16 @@ Files are parsed strictly, and nothing in them is trusted.
 import html
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from novikoff.engine.clock import UNLIMITED, Clock
-from novikoff.prove.exact.codec import Label, read_part, read_value, written_part
-from novikoff.prove.exact.document import CertificateError, ProofFields, claim, read_proof, written
-from novikoff.prove.existence.conclude import SIGNS, Estimate, EstimateWitnesses, conclude
-from novikoff.prove.existence.families import check_different, coefficients_of, names_of
+from novikoff.prove.exact.document import ProofFields
+from novikoff.prove.exact.proof import Proof, field_of
+from novikoff.prove.existence.conclude import Estimate, EstimateClaims, EstimateWitnesses, conclude
+from novikoff.prove.existence.families import check_different, names_of
 from novikoff.prove.existence.finite import FiniteEstimate, firth
-from novikoff.prove.existence.likelihood import COLUMNS, NUMBERS, TIES, Likelihood, given_positions
+from novikoff.prove.existence.likelihood import About, Likelihood, given_positions
 from novikoff.say import estimates as say
 from novikoff.say.estimates import UNIDENTIFIED
 
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     import pandas
 
 
-@dataclass(frozen=True, eq=False)
-class Existence:
+@dataclass(frozen=True, eq=False, repr=False)
+class Existence(Proof):
     """Whether the maximum likelihood estimate of a model exists, which coefficients are infinite, and why.
 
     `coefficients` has all names in order, `diverging` those that are not finite: `"+inf"`, `"-inf"`,
@@ -36,23 +36,40 @@ class Existence:
     certificate from a file has none.
     """
 
-    estimate: Estimate
-    coefficients: tuple[str, ...]
-    diverging: Mapping[str, str] | None
-    separated: tuple[int, ...] | None
-    about: Mapping[str, Any]
-    sha256: str
+    about: About
+    claims: EstimateClaims
     witnesses: EstimateWitnesses
     likelihood: Likelihood | None = field(default=None, repr=False)
+
+    KIND = "existence"
+    estimate, separated = field_of("claims", "estimate"), field_of("claims", "separated_rows")
+    family, n_rows = field_of("about", "family"), field_of("about", "rows")
+    omitted, sha256 = field_of("about", "omitted"), field_of("about", "sha256")
 
     @classmethod
     def of(cls, likelihood: Likelihood, witnesses: EstimateWitnesses, clock: Clock = UNLIMITED) -> "Existence":
         """Return the certificate that follows from witnesses; raise CertificateError if they prove nothing."""
-        claims = conclude(likelihood, witnesses, clock)
-        names = coefficients_of(likelihood)
-        named = None if claims.diverging is None else {names[place]: sign for place, sign in claims.diverging.items()}
-        about, sha256 = likelihood.about(), likelihood.sha256
-        return cls(claims.estimate, names, named, claims.separated_rows, about, sha256, witnesses, likelihood)
+        return cls(likelihood.about, conclude(likelihood, witnesses, clock), witnesses, likelihood)
+
+    @classmethod
+    def read(cls, fields: ProofFields) -> "Existence":
+        found = super().read(fields)
+        try:
+            check_different(found.coefficients)
+        except ValueError as error:
+            fields.fail(str(error))
+        if any(place >= len(found.coefficients) for place, _ in found.claims.diverging or ()):
+            fields.fail("has a diverging coefficient that is not there")
+        return found
+
+    @cached_property
+    def coefficients(self) -> tuple[str, ...]:
+        return names_of(self.about.family, self.about.columns, self.about.classes)
+
+    @cached_property
+    def diverging(self) -> Mapping[str, str] | None:
+        pairs = self.claims.diverging
+        return None if pairs is None else {self.coefficients[place]: sign for place, sign in pairs}
 
     # -- claims -------------------------------------------------------------------------------------------------------
 
@@ -74,30 +91,16 @@ class Existence:
     @property
     def separated_positions(self) -> tuple[int, ...] | None:
         """The separated rows by their positions, counted from 0, in the data as given, before any rows were dropped."""
-        return None if self.separated is None else given_positions(self.separated, self.n_rows, self.omitted)
-
-    @property
-    def omitted(self) -> tuple[int, ...]:
-        """The positions of given rows that are not in the design: they have missing values, or a model of another
-        library dropped them."""
-        return tuple(self.about["omitted"] or ())
-
-    @property
-    def family(self) -> str:
-        return str(self.about["family"])
+        return None if self.separated is None else given_positions(self.separated, self.omitted)
 
     @property
     def response(self) -> tuple[str, list[str]]:
         """The left side of the formula, and the columns it names."""
         from novikoff.prove.existence.formulas import FormulaParts, response_columns
 
-        formula = self.about["formula"]
-        left = "y" if formula is None else FormulaParts.of(formula["text"]).left
+        formula = self.about.formula
+        left = "y" if formula is None else FormulaParts.of(formula.text).left
         return left, response_columns(left) or [left]
-
-    @property
-    def n_rows(self) -> int:
-        return int(self.about["rows"])
 
     @property
     def arithmetic(self) -> str:
@@ -172,135 +175,13 @@ class Existence:
         """
         from novikoff.prove.existence.inputs import likelihood_of
 
-        claimed = self._well_formed()
-        formula = claimed.about["formula"]
+        claimed = self.well_formed()
+        formula = claimed.about.formula
         if formula is not None and data is None and hasattr(model, "columns"):
-            options = {**formula["options"], **options, "is_from_file": True}
-            model, data = formula["text"], model
+            options = {**formula.options, **options, "is_from_file": True}
+            model, data = formula.text, model
         claimed.check_likelihood(likelihood_of(model, data, **{"family": claimed.family, **options}))
-
-    def _well_formed(self) -> "Existence":
-        """Return the certificate as parsed from its own file: objects made in Python are not trusted, either."""
-        try:
-            text = self.to_json()
-        except (TypeError, ValueError, AttributeError, KeyError, OverflowError) as error:
-            raise CertificateError(f"the certificate is malformed: {error}") from None
-        again = Existence.from_json(text)
-        claim(again.coefficients == self.coefficients, "coefficients", "they have other names than the columns")
-        return again
 
     def check_likelihood(self, likelihood: Likelihood) -> None:
         """Like `check`, for a likelihood already made from the data."""
-        about = likelihood.about()
-        for name in ("formula", *about):
-            said, value = self.about.get(name), about[name]
-            if not _same(said, value):
-                raise CertificateError(f"the certificate is about {name} = {said!r:.200}, and these are {value!r:.200}")
-        claim(self.sha256 == likelihood.sha256, "data", "the data differ from those certified")
-        derived = Existence.of(likelihood, self.witnesses)
-        for name in ("estimate", "coefficients", "separated", "diverging"):
-            said, found = getattr(self, name), getattr(derived, name)
-            shown = [value.value if isinstance(value, Estimate) else value for value in (said, found)]
-            claim(_same(said, found), name, f"it says {shown[0]!r:.200}, and {shown[1]!r:.200} follows")
-
-    def to_json(self) -> str:
-        """Return the claims with their proof; see `docs/certificates.md`."""
-        return written(KIND, **to_dict(self))
-
-    @classmethod
-    def from_json(cls, text: str | bytes) -> "Existence":
-        """Parse what `to_json` wrote, without checking the proof; raise `CertificateError` for anything else."""
-        return read(read_proof(text, KIND))
-
-
-def _same(one: Any, other: Any) -> bool:
-    """Whether two values are equal and of the same type, at every depth: 1, 1.0 and true differ."""
-    if isinstance(one, Mapping) and isinstance(other, Mapping):
-        return list(one) == list(other) and all(_same(one[name], other[name]) for name in one)
-    if isinstance(one, list | tuple) and type(one) is type(other):
-        return len(one) == len(other) and all(map(_same, one, other))
-    return type(one) is type(other) and one == other
-
-
-KIND = "existence"
-
-
-def to_dict(found: Existence) -> dict[str, Any]:
-    """Return the parts of a certificate as JSON values; omit those without a value."""
-    claims: dict[str, Any] = {"estimate": found.estimate.value}
-    if found.separated is not None and found.diverging is not None:
-        places = {name: place for place, name in enumerate(found.coefficients)}
-        claims["separated_rows"] = list(found.separated)
-        claims["diverging"] = [[places[name], sign] for name, sign in found.diverging.items()]
-    data = {name: value for name, value in found.about.items() if value is not None}
-    return {"data": {**data, "sha256": found.sha256}, "claims": claims, "witnesses": written_part(found.witnesses)}
-
-
-# -- reading ----------------------------------------------------------------------------------------------------------
-
-
-def read(fields: ProofFields) -> Existence:
-    """Return the certificate in these fields; raise CertificateError if there are others."""
-    data, claims, witnesses = (fields.part(name) for name in ("data", "claims", "witnesses"))
-    fields.close()
-    about, sha256 = _read_about(data)
-    names = names_of(about["family"], tuple(about["columns"]), about["classes"])
-    try:
-        check_different(names)
-    except ValueError as error:
-        raise CertificateError(f"this is not a certificate: {error}") from None
-    estimate = Estimate(claims.choice("estimate", tuple(value.value for value in Estimate)))
-    rows = diverging = None
-    if "separated_rows" in claims or "diverging" in claims:
-        rows = claims.rows("separated_rows")
-        pairs = claims.each("diverging", lambda value, name: _read_pair(claims, value, name, len(names)))
-        diverging = {names[place]: sign for place, sign in pairs}
-        if [place for place, _ in pairs] != sorted({place for place, _ in pairs}):
-            claims.fail("has coefficients in diverging that do not ascend")
-    claims.close()
-    return Existence(estimate, names, diverging, rows, about, sha256, read_part(witnesses, EstimateWitnesses))
-
-
-def _read_about(data: ProofFields) -> tuple[dict[str, Any], str]:
-    family = data.choice("family", tuple(NUMBERS))
-    about: dict[str, Any] = {
-        "family": family,
-        "rows": data.whole("rows", most=10**9),
-        "columns": list(data.each("columns", data.as_text)),
-        "classes": list(data.each("classes", partial(read_value, data, kind=Label))) if "classes" in data else None,
-        "ties": data.choice("ties", TIES) if "ties" in data else None,
-        "effects": [list(e) for e in data.each("effects", partial(read_value, data, kind=tuple[str, int, int]))],
-        "numbers": list(data.each("numbers", data.as_text)),
-        "formula": _read_formula(data.part("formula")) if "formula" in data else None,
-        "omitted": list(data.rows("omitted")) if "omitted" in data else None,
-    }
-    omitted = about["omitted"]
-    if omitted is not None and (not omitted or omitted != sorted({*omitted})):
-        data.fail("has omitted rows that do not ascend")
-    if omitted is not None and omitted[-1] >= about["rows"] + len(omitted):
-        data.fail("has omitted rows beyond the last")
-    if family in ("multinomial", "ordinal") and not about["classes"]:
-        data.fail("has no classes")
-    sha256 = data.text("sha256", longest=64)
-    data.close()
-    return about, sha256
-
-
-def _read_formula(formula: ProofFields) -> dict[str, Any]:
-    text, part = formula.text("text"), formula.part("options")
-    formula.close()
-    options: dict[str, Any] = {name: part.text(name) for name in COLUMNS if part.present(name)}
-    options |= {"ties": part.choice("ties", TIES)} if part.present("ties") else {}
-    for name in ("reference", "success"):
-        if part.present(name):
-            options[name] = read_value(part, part.value(name), name, Label)
-    options |= {"fit_intercept": part.flag("fit_intercept")} if part.present("fit_intercept") else {}
-    part.close()
-    # In the order of the file: the fingerprint does not depend on it, but the comparison does.
-    return {"text": text, "options": {name: options[name] for name in part.content}}
-
-
-def _read_pair(claims: ProofFields, value: Any, name: str, size: int) -> tuple[int, str]:
-    if type(value) is not list or len(value) != 2 or value[1] not in SIGNS:
-        claims.fail(f"has {name} = {value!r:.60}, which is not a coefficient with a valid status")
-    return claims.as_whole(value[0], name, most=size - 1), value[1]
+        self.check_claims(likelihood.about, lambda witnesses: conclude(likelihood, witnesses))

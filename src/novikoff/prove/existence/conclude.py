@@ -4,10 +4,8 @@ Claims are derived here, both to make a certificate and to check one. A witness 
 """
 
 import enum
-import itertools
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,12 +15,13 @@ from novikoff.prove.exact.algebra import as_whole
 from novikoff.prove.exact.codec import Combination, Positive, Whole
 from novikoff.prove.exact.document import CertificateError
 from novikoff.prove.exact.floats import power_of_two
+from novikoff.prove.exact.proof import check_rows
 from novikoff.prove.existence.families import Cone, cone_of, must_be_below, start_cone
 from novikoff.prove.existence.likelihood import Likelihood
 from novikoff.prove.existence.rows import NullSpace, rational
 from novikoff.say.estimates import DOWN, INFINITE, UNDETERMINED, UNIDENTIFIED, UP
 
-SIGNS = (UP, DOWN, UNDETERMINED, INFINITE, UNIDENTIFIED)
+Sign = Literal["+inf", "-inf", "sign undetermined", "infinite", "not identified"]
 
 
 class Estimate(enum.Enum):
@@ -67,14 +66,11 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class EstimateClaims:
-    """What is known of the estimate; which rows are separated, and which coefficients are not finite, if that is known.
-
-    `diverging` maps the indices of coefficients, ascending, to one of `SIGNS`.
-    """
+    """What is known of the estimate, and which rows are separated and which coefficients not finite, if that is."""
 
     estimate: Estimate
     separated_rows: tuple[int, ...] | None = None
-    diverging: Mapping[int, str] | None = None
+    diverging: tuple[tuple[int, Sign], ...] | None = None
 
 
 def conclude(likelihood: Likelihood, witnesses: EstimateWitnesses, clock: Clock = UNLIMITED) -> EstimateClaims:
@@ -128,7 +124,7 @@ def _null_space_of_face(cone: Cone, obstruction: Combination, is_strict: Mask, c
     everything that they span together with the equations.
     """
     rows, weights = obstruction
-    _check_combination(cone, obstruction)
+    check_rows(rows, weights, cone.whole.n_rows)
     _need(all(w > 0 or cone.is_equation[r] for r, w in zip(rows, weights, strict=True)), "obstruction", "of its signs")
     _need(not cone.whole.combined(rows, weights), "obstruction", "it does not add up to 0")
     named = np.zeros(cone.whole.n_rows, dtype=bool)
@@ -141,13 +137,6 @@ def _null_space_of_face(cone: Cone, obstruction: Combination, is_strict: Mask, c
         "its rows do not span the rows that no direction separates",
     )
     return null_space
-
-
-def _check_combination(cone: Cone, combination: Combination) -> None:
-    rows, weights = combination
-    _need(len(rows) == len(weights) and all(weights), "rows", "as many weights as rows are needed, none of them 0")
-    ascends = all(a < b for a, b in itertools.pairwise(rows))
-    _need(ascends and (not rows or (rows[0] >= 0 and rows[-1] < cone.whole.n_rows)), "rows", "there are no such rows")
 
 
 def _spans(null_space: NullSpace, cone: Cone, others: NDArray[np.int64], clock: Clock) -> bool:
@@ -166,13 +155,13 @@ def _spans(null_space: NullSpace, cone: Cone, others: NDArray[np.int64], clock: 
 
 def diverging(
     cone: Cone, null_space: NullSpace, is_strict: Mask, witnesses: EstimateWitnesses, clock: Clock = UNLIMITED
-) -> dict[int, str]:
-    """Return the coefficients that are not finite, each with one of `SIGNS`."""
+) -> tuple[tuple[int, Sign], ...]:
+    """Return the coefficients that are not finite, ascending, each with what is known of its sign."""
     varying = [place for place in range(cone.size) if not null_space.is_fixed(place)]
     _, lines = cone.beyond(null_space, is_strict, clock)
     proofs = {proof.coefficient: proof for proof in witnesses.signs}
     _need([proof.coefficient for proof in witnesses.signs] == sorted(proofs), "signs", "they do not ascend")
-    found: dict[int, str] = {}
+    found: dict[int, Sign] = {}
     for place in clock.through(varying):
         if lines.times(null_space.expressions[place]):
             found[place] = UNIDENTIFIED
@@ -185,12 +174,12 @@ def diverging(
             _check_sign(cone, null_space, proofs.pop(place), sign)
             found[place] = UP if sign > 0 else DOWN
     _need(not proofs, "signs", "they are about coefficients that are finite or not identified")
-    return found
+    return tuple(found.items())
 
 
 def _check_sign(cone: Cone, null_space: NullSpace, proof: SignProof, sign: int) -> None:
     """Check by Farkas' lemma: no direction has the other sign if positive multiples of rows give the coefficient."""
-    _check_combination(cone, Combination(proof.rows, proof.weights))
+    check_rows(proof.rows, proof.weights, cone.whole.n_rows)
     _need(min(proof.weights, default=1) > 0 and proof.scale > 0, "signs", "a weight is not positive")
     _need(not cone.is_equation[list(proof.rows)].any(), "signs", "equations need not be named")
     total: dict[int, Any] = dict(cone.whole.combined(proof.rows, proof.weights))
@@ -211,7 +200,7 @@ def _check_start(likelihood: Likelihood, start: tuple[int, ...]) -> None:
 def _check_no_start(likelihood: Likelihood, combination: Combination) -> None:
     """Check rows with positive weights that sum to 0, although one of them must be positive."""
     cone = start_cone(likelihood)
-    _check_combination(cone, combination)
+    check_rows(*combination, cone.whole.n_rows)
     _need(min(combination.weights, default=0) > 0, "no_start", "a weight is not positive")
     _need(not cone.whole.combined(*combination), "no_start", "it does not add up to 0")
     _need(bool(must_be_below(likelihood)[list(combination.rows)].any()), "no_start", "no row must be positive")

@@ -107,11 +107,6 @@ def cone_of(likelihood: Likelihood, clock: Clock = UNLIMITED) -> Cone:
     return known["cone"]
 
 
-def coefficients_of(likelihood: Likelihood) -> tuple[str, ...]:
-    """Return the names of the coefficients of a likelihood."""
-    return names_of(likelihood.family, likelihood.columns, likelihood.classes)
-
-
 def names_of(family: str, columns: tuple[str, ...], classes: Sequence[Any] | None) -> tuple[str, ...]:
     """Return the names of coefficients: columns; for multinomial models by class; for ordinal ones thresholds, too.
 

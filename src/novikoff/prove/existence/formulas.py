@@ -23,7 +23,7 @@ import numpy as np
 
 from novikoff.data.frames import as_arrow
 from novikoff.data.tables import nearest
-from novikoff.prove.exact.codec import plain_label
+from novikoff.prove.exact.codec import Label, plain_label
 from novikoff.prove.exact.document import CertificateError
 from novikoff.prove.existence.arrays import (
     WITH_INTERCEPT,
@@ -32,7 +32,7 @@ from novikoff.prove.existence.arrays import (
     row_labels_of,
     without_missing,
 )
-from novikoff.prove.existence.likelihood import COLUMNS, Likelihood, ModelOptions
+from novikoff.prove.existence.likelihood import COLUMNS, Formula, Likelihood, ModelOptions
 
 NAME = r"`[^`]+`|[^\W\d][\w.]*"
 _TOKEN = re.compile(rf"C\(\s*(?:{NAME})\s*\)|{NAME}|[.01](?![\w.])|[-+:*]")
@@ -150,7 +150,7 @@ def from_formula(text: str, table: Any, options: ModelOptions, *, is_from_file: 
     """
     frame, names = frame_of(table)
     parts, given, effects = _asked(text, options)
-    formula = {"text": text, "options": {name: v for name, v in given.items() if name != "family" and _is_plain(v)}}
+    plain: Any = {name: v for name, v in given.items() if name != "family" and isinstance(v, Label)}
     roles = {name: given[name] for name in COLUMNS if isinstance(given.get(name), str)}
     named = _NamedColumns.of(parts, names, {*roles.values(), *effects})
     if is_from_file and named.terms is None:
@@ -167,11 +167,7 @@ def from_formula(text: str, table: Any, options: ModelOptions, *, is_from_file: 
     asked = ModelOptions(**given)  # type: ignore[typeddict-item]
     (frame, labels), asked, omitted = without_missing([frame, row_labels_of(table)], used, asked, len(frame))
     X, design, y = named.computed(parts, _settled(frame) if omitted else frame, bool(has_intercept))
-    return from_arrays(X, y, asked, names=design, formula=formula, row_labels=labels, omitted=omitted)
-
-
-def _is_plain(value: Any) -> bool:
-    return isinstance(value, str | bool | int | float)
+    return from_arrays(X, y, asked, names=design, formula=Formula(text, plain), row_labels=labels, omitted=omitted)
 
 
 def _asked(text: str, options: ModelOptions) -> tuple[FormulaParts, dict[str, Any], list[str]]:
@@ -283,7 +279,7 @@ def _design(matrix: Any, has_intercept: bool) -> tuple[Any, list[str]]:
 def _named_terms(terms: Sequence[Term], frame: Any) -> Any:
     """Return the matrix of terms that only name columns: formulaic looks them up, and evaluates nothing."""
     _need_formulaic()
-    from formulaic import Formula
+    import formulaic
     from formulaic.parser.types import Factor
     from formulaic.parser.types import Term as FormulaicTerm
 
@@ -299,17 +295,19 @@ def _named_terms(terms: Sequence[Term], frame: Any) -> Any:
         for term in terms
     ]
     pandas = type(frame)
-    return _matrix(Formula(made), pandas(columns, index=frame.index), " + ".join(":".join(t) or "1" for t in terms))
+    return _matrix(
+        formulaic.Formula(made), pandas(columns, index=frame.index), " + ".join(":".join(t) or "1" for t in terms)
+    )
 
 
 def _formulaic(text: str, free: Sequence[str], shown: str, part: str = "rhs") -> Any:
     """Return a part of a formula parsed by formulaic, its right side if it has two; nothing is evaluated yet."""
     _need_formulaic()
-    from formulaic import Formula
+    import formulaic
     from formulaic.errors import FormulaicError
 
     try:
-        formula = Formula(text, _context={"__formulaic_variables_available__": free})
+        formula = formulaic.Formula(text, _context={"__formulaic_variables_available__": free})
     except (FormulaicError, ValueError) as error:
         raise ValueError(f"the formula {shown!r:.200} cannot be read: {error}") from None
     return getattr(formula, part, formula)

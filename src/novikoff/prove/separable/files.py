@@ -10,7 +10,7 @@ from typing import Any, Literal
 from novikoff.prove.exact.codec import Label, Whole, read_part, written_part
 from novikoff.prove.exact.document import CertificateError, ProofFields, read_proof, written
 from novikoff.prove.exact.proof import same
-from novikoff.prove.existence import certificate as existence_files
+from novikoff.prove.existence.certificate import Existence
 from novikoff.prove.separable.certificate import Bracket, Certificate, Witnesses
 from novikoff.prove.separable.kernels import ExactKernel
 from novikoff.prove.separable.question import Problem, Verdict
@@ -79,7 +79,7 @@ def to_dict(certificate: Certificate) -> dict[str, Any]:
         "question": written_part(_Question(c.problem, c.fit_intercept, c.kernel)),
         "claims": written_part(_Claims.of(c)),
         "witnesses": written_part(c.witnesses),
-        **({} if c.estimates is None else {"estimates": existence_files.to_dict(c.estimates)}),
+        **({} if c.estimates is None else {"estimates": c.estimates.to_dict()}),
     }
 
 
@@ -88,7 +88,7 @@ def from_json(text: str | bytes) -> Certificate:
     fields = read_proof(text, KIND)
     data, question = read_part(fields.part("data"), _Data), read_part(fields.part("question"), _Question)
     claims, witnesses = read_part(fields.part("claims"), _Claims), read_part(fields.part("witnesses"), Witnesses)
-    estimates = existence_files.read(fields.part("estimates")) if fields.present("estimates") else None
+    estimates = Existence.read(fields.part("estimates")) if fields.present("estimates") else None
     fields.close()
     known = absent_margin(claims.verdict)
     certificate = Certificate(
