@@ -84,7 +84,7 @@ def test_another_response_is_refused_though_the_claims_are_true_of_it():
     data, options = CASES["poisson"]
     text = existence(*data, **options).to_json()
     other = (SIX, [4, 1, 2, 1, 0, 0])
-    with pytest.raises(CertificateError, match=r"other data .*sha256"):
+    with pytest.raises(CertificateError, match="other data: its sha256"):
         Existence.from_json(text).check(*other, **options)
     with pytest.raises(Refused):
         check(text, plain(other, options))
