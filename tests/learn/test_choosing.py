@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from novikoff.data.held_out import HeldOut
 from novikoff.engine.rows import as_rows
-from novikoff.learn import choosing
+from novikoff.learn import fit as choosing
 from novikoff.learn.fit import FEWEST_ROWS, FOLDS, MOST_CHOSEN, SMALL, TINY, Trial, leads_tried, settled
 from novikoff.learn.kernel.space import kernel_perceptron
 from novikoff.learn.linear.files import learn_from

@@ -19,10 +19,12 @@ from novikoff import (
     load,
     save,
 )
-from novikoff.learn.chain.space import ChainLearner
-from novikoff.learn.epochs import LOOKED_AT, RECORDED_EPOCHS, ROWS_PER_LOOK, Epochs, Watch, next_look
+from novikoff.data.examples import Examples
+from novikoff.learn.epochs import LOOKED_AT, RECORDED_EPOCHS, ROWS_PER_LOOK, Epochs, Learner, Watch, next_look
 from novikoff.learn.kernel.space import kernel_perceptron
 from novikoff.learn.linear.space import perceptron
+from novikoff.learn.structure.space import StructureMemory
+from novikoff.options import Options
 from novikoff.say import runs as say
 
 XOR, SIGNS = [[0, 0], [1, 1], [0, 1], [1, 0]], [1, 1, -1, -1]
@@ -109,10 +111,7 @@ def test_the_time_limit_holds_also_where_mistakes_are_made_again_and_added_up(sp
 def test_a_period_is_not_learned_again_once_it_is_late():
     period, learned = 1000, []
 
-    class Space:
-        def again(self):
-            return self
-
+    class Endless(Learner):
         def learn(self, watch):
             learned.append(watch)
             return watch.cut_short()
@@ -121,7 +120,8 @@ def test_a_period_is_not_learned_again_once_it_is_late():
         def cut_short(self):
             return Stopped.TIME_LIMIT if len(learned) == 3 else None
 
-    assert ChainLearner.cancelled(Space(), 0, period, Clock()) is None
+    examples = Examples.of([[1.0], [2.0]], ["no", "yes"])
+    assert Endless(examples, StructureMemory(), Options(lead=0.0, shuffle=False)).cancelled(0, period, Clock()) is None
     assert len(learned) == 3
 
 

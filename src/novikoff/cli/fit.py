@@ -165,7 +165,7 @@ def _learned(
     with bar.learning(examples.n_rows, learning["max_iter"]) as watched:
         learned = learn_from(
             examples,
-            kernel=space.kernel_options,
+            space=space.kernel_space,
             folds=Folds(if_quick=True, told=bar.rename) if folds is None else Folds(folds, told=bar.rename),
             watch=watched.watch,
             progress=watched.progress,
@@ -220,11 +220,11 @@ def _shown(learned: "Fitted", asked: dict[str, Any], space: SpaceOptions) -> "Cl
     """Return the model, without the mistakes that were recorded for a report or for steps; a vote needs its own."""
     from novikoff.learn.linear.files import model_of
 
-    if space.kernel_options is None:
+    if space.kernel is None:
         model = model_of(learned, asked)
         return model if asked["readout"] == "vote" else replace(model, mistake_rows=None, mistake_guesses=None)
     del asked["fit_intercept"]
-    return replace(model_of(learned, asked | space.kernel_options), mistake_rows=None)
+    return replace(model_of(learned, {**asked, "kernel": space.kernel, **space.numbers}), mistake_rows=None)
 
 
 def _reviewed(

@@ -75,9 +75,11 @@ class SpaceOptions:
         return cls(lift, kernel, given)
 
     @property
-    def kernel_options(self) -> dict[str, Any] | None:
-        """The kernel as a learner takes it, if there is one."""
-        return None if self.kernel is None else {"kernel": self.kernel, **self.numbers}
+    def kernel_space(self) -> Any:
+        """The space of the kernel, if there is one."""
+        from novikoff.learn.kernel.space import KernelSpace
+
+        return None if self.kernel is None else KernelSpace(self.kernel, **self.numbers)
 
     @property
     def given(self) -> dict[str, Any]:

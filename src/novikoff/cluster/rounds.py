@@ -17,7 +17,7 @@ With a lead tau, k counts updates, on mistakes and narrow examples, and (1 + 2 t
 import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Literal
 
@@ -28,9 +28,9 @@ from novikoff.cluster.agreeing import Cluster
 from novikoff.cluster.worker import Change
 from novikoff.data.examples import Examples
 from novikoff.engine.rounding import UNIT_ROUNDOFF, down, up
-from novikoff.learn.epochs import Epochs, Learner, Watch
+from novikoff.learn.epochs import MOST_COUNTED, Learner, Watch
 from novikoff.learn.fit import Space
-from novikoff.learn.linear.learner import CountedRows, LinearLearner
+from novikoff.learn.linear.learner import LinearLearner, cycle_of
 from novikoff.learn.linear.memory import LinearMemory, Mixed
 from novikoff.learn.run import Cycle, Stopped
 from novikoff.options import Options, Readout
@@ -135,10 +135,9 @@ class Shards(Space):
         memory = self.cluster.agreed.new_memory()
         rounds: Rounds | Visits
         if isinstance(examples, Cluster):
-            rounds = Rounds(examples, options, memory, self.mixing)
+            rounds = Rounds(examples, memory, options, self.mixing)
         else:
-            lead = float(options.lead)
-            rounds = Visits(examples, memory, options.tie, None, options.epochs, lead=lead, cluster=self.cluster)
+            rounds = Visits(examples, memory, options, cluster=self.cluster)
         if examples is self.cluster or examples is self.cluster.examples:
             self.begin(rounds)
         return rounds
@@ -151,21 +150,16 @@ class Rounds(Learner):
     `summed` is the sum of the weights after every example, in all shards; `seconds` is what the last round took.
     """
 
-    cluster: Cluster
-    options: Options
     history: LinearMemory
-    mixing: Mixing
+    mixing: Mixing = "uniform"
     after: Watcher = lambda rounds: None
-    epochs: Epochs = field(init=False)
-    mixture: Mixture = field(init=False)
-    summed: Floats = field(init=False)
-    returning: None = None
     seconds: float = 0.0
 
     def __post_init__(self) -> None:
+        super().__post_init__()
+        self.cluster: Cluster = self.examples
         self.shared = self.cluster.engine.share(self.options)  # how shards learn
-        self.epochs = Epochs(self.cluster.n_rows)
-        self.history.longest, self.history.lead = self.cluster.agreed.longest, float(self.options.lead)
+        self.history.longest, self.history.lead = self.cluster.agreed.longest, self.lead
         self.mixture = Mixture(self.history.weights)
         self.summed = np.zeros_like(self.history.weights)
 
@@ -197,13 +191,12 @@ class Rounds(Learner):
 
         A round is a function of its weights, so it can be repeated, recording its rows.
         """
-        done = self.epochs.begun
-        counted = CountedRows.of(self.cluster, self.history)  # type: ignore[arg-type]
-        if counted is None:
+        done, cluster = self.epochs.begun, self.cluster
+        if cluster.n_rows * self.history.n_classes > MOST_COUNTED:
             return None
-        for change in self._changes(done, record=True):
-            counted.count(change.rows, change.rivals)
-        return counted.cancelled(done, done + 1, Watch())
+        changes = self._changes(done, record=True)
+        rows, rivals = (np.concatenate([getattr(change, name) for change in changes]) for name in ("rows", "rivals"))
+        return cycle_of(cluster, self.history, rows, rivals, done, done + 1, Watch())  # type: ignore[arg-type]
 
     def _count(self, made: int, narrow: int) -> None:
         n_rows = self.cluster.n_rows
@@ -246,6 +239,9 @@ class Visits(LinearLearner):
         self.seconds = time.monotonic() - began
         self.after(self)
         return stopped
+
+    def again(self, epochs: int) -> LinearLearner:
+        return LinearLearner(self.examples, self.history.copy(), super().again(epochs).options)
 
     def _epochs_at_once(self) -> int:
         return 1

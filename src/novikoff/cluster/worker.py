@@ -280,12 +280,11 @@ class Worker:
         start = agreed.new_memory()
         start.weights, start.mistakes, start.longest = weights.copy(), updates, agreed.longest
         seed = [int(options.random_state), number, self.number] if options.shuffle else None
-        generator = None if seed is None else np.random.default_rng(seed)
+        how = replace(options, max_iter=1, random_state=seed, record_mistakes=record)
         examples = self.examples(agreed)
         # Every row was measured when it went into the cache.
         measured = set(examples.starts.tolist())
-        task = (examples, start, options.tie, generator, 1, record, float(options.lead))
-        space = LinearLearner(*task, measured=measured, met=measured)
+        space = LinearLearner(examples, start, how, measured=measured, met=measured)
         space.learn(Watch())
         summed = start.summed() if options.readout == "average" else None
         change = Change(start.weights - weights, start.updates - updates, start.narrow, summed)

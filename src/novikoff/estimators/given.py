@@ -13,7 +13,7 @@ from novikoff.data.batches import Batch
 from novikoff.data.frames import columns_to_encode, has_names, is_frame
 from novikoff.data.labels import checked_labels
 from novikoff.engine.csr import as_csr
-from novikoff.engine.rows import Rows
+from novikoff.engine.rows import as_rows
 from novikoff.features.examples import comes_in_batches
 from novikoff.learn.class_weights import sample_weights
 
@@ -74,25 +74,22 @@ def is_table(X: Any) -> bool:
     return is_frame(X) and (has_names(X) or bool(columns_to_encode(X)))
 
 
-def encoded(rows: Rows, encoding: "Encoding | None") -> Rows:
+def encoded(rows: Any, encoding: "Encoding | None") -> Any:
     """Rows as a model learns them: scaled and lifted, if it has scales or a lift."""
-    return rows if encoding is None else encoding.encode(Batch(rows, None)).rows
+    return rows if encoding is None else encoding.encode(Batch(as_rows(rows), None)).rows
 
 
 def targets(y: Any) -> NDArray[Any]:
-    """Labels, checked to be those of classes."""
     labels = checked_labels(y)
     check_classification_targets(labels)
     return labels
 
 
 def names_of(classes: Any) -> NDArray[Any]:
-    """The classes given beforehand, sorted."""
     return np.unique(checked_labels(classes, "classes"))
 
 
 def check_same_classes(named: Any, known: NDArray[Any]) -> None:
-    """Refuse classes that differ from those known."""
     if named is not None and not np.array_equal(names_of(named), known):
         raise ValueError(
             f"classes={names_of(named).tolist()} differ from the classes known already, {known.tolist()}; "
@@ -106,7 +103,6 @@ def labels_to_check(y: Any) -> Any:
 
 
 def at_least_two(classes: NDArray[Any]) -> NDArray[Any]:
-    """The classes, if there are at least two."""
     if len(classes) < 2:
         raise ValueError(
             f"y has only one class, {classes.tolist()}; fit needs at least two classes. partial_fit can begin with one"

@@ -1,6 +1,6 @@
 """The kernel perceptron as a scikit-learn classifier: a thin shell around `novikoff.learn.kernel.space`."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
 
@@ -15,19 +15,16 @@ from novikoff.estimators.given import (
     CHECKS,
     as_matrix,
     check_same_classes,
-    inner_labels,
     is_table,
     labels_to_check,
     names_of,
     targets,
 )
-from novikoff.estimators.shell import ClassifierShell, all_or_nothing, end_run, lead_of
-from novikoff.learn.class_weights import class_weights
-from novikoff.learn.epochs import Watcher, put_off_interrupt
-from novikoff.learn.kernel.kernels import Objects, as_points, check_kernel, is_matrix, make_kernel
+from novikoff.estimators.shell import ClassifierShell, end_run
+from novikoff.learn.epochs import Watcher
+from novikoff.learn.kernel.kernels import Objects, check_kernel, is_matrix
 from novikoff.learn.kernel.memory import KernelMemory, KernelModel
-from novikoff.learn.kernel.space import SPACE, check_budget, kernel_perceptron, learn_online
-from novikoff.learn.linear.files import learn_from
+from novikoff.learn.kernel.space import SPACE, KernelSpace, check_budget
 from novikoff.options import ClassWeight, Lead, MaxIter, Options, Readout, Scale, Tie, described
 
 if TYPE_CHECKING:
@@ -92,6 +89,7 @@ class KernelPerceptron(ClassifierShell):
     """
 
     model_: KernelModel = field(init=False)
+    _kind = KernelModel
 
     kernel: str | Callable[..., Any] = "rbf"
     degree: int = 3
@@ -123,20 +121,8 @@ class KernelPerceptron(ClassifierShell):
         `watch` is called with the history between epochs, and may return a reason to stop. After Ctrl-C the model holds
         what was learned so far, and the interrupt is raised again.
         """
-        options, of_space = self._options(), {name: getattr(self, name) for name in SPACE}
-        with all_or_nothing(self):
-            as_table = is_table(X) and self._takes_columns
-            if as_table:
-                source = read_frame(X, labels=targets(y))
-                encoding, how = self._first_encoding(source, options.held_out), replace(options, fit_intercept=False)
-                learned = learn_from(source, encoding=encoding, kernel=of_space, watch=watch, **vars(how))
-            else:
-                learned = self._learn_rows(kernel_perceptron, X, y, options, watch=watch, **of_space)
-            if not self.record_mistakes:  # they may have been kept for a vote
-                learned = replace(learned, mistakes=None)
-            names = None if as_table else self._feature_names()
-            self._hold(KernelModel.of(learned, self.get_params(deep=False), feature_names=names))
-        end_run(self, learned.run)
+        self._fit(X, y, watch)
+        end_run(self, self.model_.record)
         return self
 
     def partial_fit(self, X: Any, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
@@ -146,16 +132,7 @@ class KernelPerceptron(ClassifierShell):
         that comes late has not seen the earlier rows, which belong to its rest. A call that fails leaves the model as
         it was; Ctrl-C takes effect at the end. A precomputed kernel matrix cannot be learned in parts.
         """
-        self._options()
-        with put_off_interrupt(), all_or_nothing(self):
-            before = getattr(self, "model_", None)
-            X, labels, encoding = self._rows_to_learn(X, y)
-            known = self._known_classes(labels, classes, before)
-            memory = self._empty_memory(X, known) if before is None else before.memory.copy()
-            options: dict[str, Any] = {"tie": self.tie, "lead": lead_of(self), "record_mistakes": self.record_mistakes}
-            mistakes = learn_online(memory, X, inner_labels(labels, known), **options)
-            rows = None if mistakes is None or not self.record_mistakes else mistakes.rows
-            self._hold(KernelModel(memory, known, **self._so_far(encoding, mistake_rows=rows)))
+        self._partial_fit(X, y, classes)
         return self
 
     # -- what was learned ---------------------------------------------------------------------------------------------
@@ -195,11 +172,17 @@ class KernelPerceptron(ClassifierShell):
     def _learns_as_table(self, X: Any) -> bool:
         return self._takes_columns and super()._learns_as_table(X)
 
+    def _space(self) -> KernelSpace:
+        return KernelSpace(**{name: getattr(self, name) for name in SPACE})
+
+    def _source(self, X: Any, y: Any, goes_on: bool) -> Iterable[Any] | None:
+        return read_frame(X, labels=targets(y)) if is_table(X) and self._takes_columns else None
+
     def _options(self, *, goes_on: bool = False) -> Options:
         choices = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0, "params": self.kernel_params}
         check_kernel(self.kernel, **choices)
         check_budget(self.budget, readout=self.readout, min_margin=self.min_margin)
-        return super()._options(goes_on=goes_on)
+        return replace(super()._options(goes_on=goes_on), fit_intercept=False)
 
     def _validated(self, X: Any, y: Any, *, reset: bool) -> tuple[Any, NDArray[Any]]:
         if self._are_objects(X, first=reset):
@@ -233,18 +216,13 @@ class KernelPerceptron(ClassifierShell):
             return False
         return not is_matrix(X) if first else self.model_.n_columns is None
 
-    def _empty_memory(self, X: Any, classes: NDArray[Any]) -> KernelMemory:
-        numbers: dict[str, Any] = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
-        kernel = make_kernel(self.kernel, as_points(X, self.kernel), **numbers, params=self.kernel_params)
-        weights = class_weights(self.class_weight, classes, None)
-        vote = self.readout == "vote"
-        return KernelMemory.empty(kernel, len(classes), vote=vote, budget=self.budget, class_weights=weights)
-
-    def _known_classes(self, labels: NDArray[Any], named: ArrayLike | None, before: KernelModel | None) -> NDArray[Any]:
+    def _so_far_known(
+        self, labels: NDArray[Any], named: ArrayLike | None, before: KernelModel | None
+    ) -> tuple[NDArray[Any], KernelMemory | None, dict[str, Any]]:
         if before is None:
-            return _at_least_two_named(np.unique(labels) if named is None else names_of(named))
+            return _at_least_two_named(np.unique(labels) if named is None else names_of(named)), None, {}
         check_same_classes(named, before.classes)
-        return before.classes
+        return before.classes, before.memory.copy(), {}
 
 
 def _at_least_two_named(classes: NDArray[Any]) -> NDArray[Any]:

@@ -1,7 +1,7 @@
 """The perceptron as a scikit-learn classifier: a thin shell around `novikoff.learn.linear.space`."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -11,28 +11,22 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from novikoff.data.frames import read_frame
 from novikoff.engine.rows import Rows, as_rows
-from novikoff.engine.threads import on_cores
 from novikoff.estimators.given import (
     CHECKS,
     NO_LOSS,
     as_matrix,
     check_same_classes,
-    inner_labels,
     is_table,
     labels_to_check,
     names_of,
     targets,
-    weighted_rows,
 )
-from novikoff.estimators.shell import ClassifierShell, all_or_nothing, end_run, lead_of, verbose_watch
+from novikoff.estimators.shell import ClassifierShell, end_run, verbose_watch
 from novikoff.features.examples import comes_in_batches
-from novikoff.learn.class_weights import class_weights
-from novikoff.learn.epochs import Watcher, put_off_interrupt
-from novikoff.learn.fit import Fitted
-from novikoff.learn.linear.files import learn_from
-from novikoff.learn.linear.memory import LinearMemory, LinearModel, columns_to_keep
-from novikoff.learn.linear.space import grow, learn_online, perceptron
-from novikoff.learn.review import voided
+from novikoff.learn.epochs import Watcher
+from novikoff.learn.linear.memory import LinearMemory, LinearModel
+from novikoff.learn.linear.space import Linear, grow
+from novikoff.learn.run import Run
 from novikoff.options import ClassWeight, Lead, MaxIter, Options, Readout, Scale, Tie, described
 
 if TYPE_CHECKING:
@@ -95,6 +89,7 @@ class Perceptron(ClassifierShell):
     """
 
     model_: LinearModel = field(init=False)
+    _kind = LinearModel
 
     readout: Readout = "average"
     fit_intercept: bool = True
@@ -138,26 +133,9 @@ class Perceptron(ClassifierShell):
         `watch` is called with the history between epochs, and may return a reason to stop. After Ctrl-C the model holds
         what was learned so far, and the interrupt is raised again.
         """
-        goes_on = self.warm_start and self.__sklearn_is_fitted__()
-        options = self._options(goes_on=goes_on)
-        how: dict[str, Any] = {"start": self.model_.memory if goes_on else None}
-        how["watch"] = verbose_watch(watch, self.verbose)
-        with on_cores(self.n_jobs), all_or_nothing(self):
-            X, y, weights, rows = weighted_rows(X, y, sample_weight)
-            X, y = self._with_labels(X, y, goes_on)
-            if comes_in_batches(X):
-                learned = self._learn_batches(X, y, options, goes_on, **how)
-            else:
-                how |= {"sample_weight": weights, "goes_on": goes_on}
-                learned = self._learn_rows(perceptron, X, y, options, **how)
-            if not self.record_mistakes:  # they may have been kept for a vote
-                learned = replace(learned, mistakes=None)
-            elif rows is not None and learned.mistakes is not None:
-                learned = replace(learned, mistakes=learned.mistakes.numbered(rows))
-            names = None if comes_in_batches(X) else self._feature_names()
-            review = voided(self.model_.review) if goes_on else None
-            self._hold(LinearModel.of(learned, self.get_params(deep=False), feature_names=names, review=review))
-        end_run(self, learned.run, TINY_MARGINS if len(self.classes_) == 2 and learned.run.cycle is None else "")
+        self._fit(X, y, verbose_watch(watch, self.verbose), sample_weight)
+        run: Run = self.model_.record
+        end_run(self, run, TINY_MARGINS if len(self.classes_) == 2 and run.cycle is None else "")
         return self
 
     def partial_fit(
@@ -173,21 +151,7 @@ class Perceptron(ClassifierShell):
         While only one is known, no mistake is possible. A call that fails leaves the model as it was, and Ctrl-C takes
         effect after the rows are learned.
         """
-        self._options()
-        with on_cores(self.n_jobs), put_off_interrupt(), all_or_nothing(self):
-            before = getattr(self, "model_", None)
-            X, y, weights, kept = weighted_rows(X, y, sample_weight)
-            rows, labels, encoding = self._rows_to_learn(X, y)
-            known, fixed = self._known_classes(labels, classes, before)
-            memory = self._memory_for(rows, known, before)
-            seen = memory.examples
-            options: dict[str, Any] = {"tie": self.tie, "lead": lead_of(self), "record_mistakes": self.record_mistakes}
-            mistakes = learn_online(memory, rows, inner_labels(labels, known), sample_weight=weights, **options)
-            made: dict[str, Any] = dict.fromkeys(("mistake_rows", "mistake_guesses"))
-            if mistakes is not None and self.record_mistakes:
-                rows = mistakes.rows if kept is None else kept[mistakes.rows]
-                made = {"mistake_rows": rows + seen, "mistake_guesses": known[mistakes.wrong]}
-            self._hold(LinearModel(memory, known, classes_are_fixed=fixed, **self._so_far(encoding, **made)))
+        self._partial_fit(X, y, classes, sample_weight)
         return self
 
     # -- what was learned ---------------------------------------------------------------------------------------------
@@ -242,56 +206,49 @@ class Perceptron(ClassifierShell):
             raise ValueError(f"penalty={self.penalty!r} is not supported: {NO_LOSS}")
         return super()._options(goes_on=goes_on)
 
-    def _with_labels(self, X: Any, y: Any, goes_on: bool) -> tuple[Any, Any]:
-        """A table in memory, or what has the same columns by position, as a labelled source; the rest unchanged."""
-        if not (self.model_.takes_a_table if goes_on else is_table(X)) or comes_in_batches(X):
-            return X, y
+    def _space(self) -> Linear:
+        return Linear()
+
+    def _source(self, X: Any, y: Any, goes_on: bool) -> Iterable[Any] | None:
+        """A reader or batches; or a table in memory, or what has the same columns by position."""
+        if comes_in_batches(X):
+            if self.scale not in (False, "auto") and not getattr(X, "is_table", False) and not goes_on:
+                raise ValueError(
+                    "scale=True is for a matrix; a table is scaled when it is read, and batches of numbers not"
+                )
+            if y is not None:
+                raise ValueError("y was given, but batches have labels of their own: omit y")
+            source: Iterable[Any] = X
+            return source
+        if not (self.model_.takes_a_table if goes_on else is_table(X)):
+            return None
         if y is None:
             raise ValueError(
                 "fit requires y to be passed, but the target y is None; or name the column that has the labels: "
                 "fit(novikoff.data.read(table, label=...))"
             )
-        return (self._given(X, targets(y)) if goes_on else read_frame(X, labels=targets(y))), None
-
-    def _learn_batches(self, X: Iterable[Any], y: Any, options: Options, goes_on: bool, **how: Any) -> Fitted:
-        if self.scale not in (False, "auto") and not getattr(X, "is_table", False) and not goes_on:
-            raise ValueError(
-                "scale=True is for a matrix; a table is scaled when it is read, and batches of numbers not"
-            )
-        if y is not None:
-            raise ValueError("y was given, but batches have labels of their own: omit y")
-        if goes_on:
-            return learn_from(X, classes=self.classes_, encoding=self.model_.encoding, **how, **vars(options))
-        return learn_from(X, encoding=self._first_encoding(X, options.held_out), **how, **vars(options))
-
-    def _memory_for(self, rows: Rows, classes: NDArray[Any], before: LinearModel | None) -> LinearMemory:
-        """The memory to learn these rows into."""
-        if before is None:
-            columns = columns_to_keep([rows], rows.n_columns, rows.n_entries, len(classes))
-            options: dict[str, Any] = {"fit_intercept": self.fit_intercept, "vote": self.readout == "vote"}
-            memory = LinearMemory.empty(rows.n_columns, len(classes), **options, columns=columns)
-            return replace(memory, class_weights=class_weights(self.class_weight, classes, None))
-        if len(classes) > len(before.classes):
-            return grow(before.memory, np.searchsorted(classes, before.classes).tolist(), len(classes))
-        return before.memory
+        return self._given(X, targets(y)) if goes_on else read_frame(X, labels=targets(y))
 
     def _validated(self, X: Any, y: Any, *, reset: bool) -> tuple[Rows, NDArray[Any]]:
         X, y = validate_data(self, as_matrix(X), labels_to_check(y), reset=reset, **CHECKS)
         check_classification_targets(y)
         return as_rows(X, any_order=True), y
 
-    def _known_classes(
+    def _so_far_known(
         self, labels: NDArray[Any], named: ArrayLike | None, before: LinearModel | None
-    ) -> tuple[NDArray[Any], bool]:
-        """The classes after a `partial_fit`, and whether they are fixed from now on."""
+    ) -> tuple[NDArray[Any], LinearMemory | None, dict[str, Any]]:
+        fixed = {"classes_are_fixed": named is not None or (before is not None and before.classes_are_fixed)}
         if before is None:
-            return (np.unique(labels), False) if named is None else (names_of(named), True)
+            return np.unique(labels) if named is None else names_of(named), None, fixed
         check_same_classes(named, before.classes)
         if before.classes_are_fixed:
-            return before.classes, True
+            return before.classes, before.memory, fixed
         if (before.classes.dtype.kind in "biuf") != (labels.dtype.kind in "biuf"):
             one, other = before.classes.tolist()[0], labels.tolist()[0]
             raise ValueError(
                 f"labels such as {one!r} and {other!r} are of different types; use only words or only numbers"
             )
-        return np.union1d(before.classes, labels), named is not None
+        classes = np.union1d(before.classes, labels)
+        if len(classes) == len(before.classes):
+            return classes, before.memory, fixed
+        return classes, grow(before.memory, np.searchsorted(classes, before.classes).tolist(), len(classes)), fixed

@@ -123,7 +123,6 @@ class SequencePerceptron(Shell):
         return self._fitted().label(X)
 
     def predict_single(self, tokens: Any) -> list[Hashable]:
-        """The best label sequence of one sequence."""
         return self._fitted().label([tokens])[0]
 
     def predict_with_scores(self, X: Any) -> list[ScoredLabels]:
@@ -162,7 +161,6 @@ class SequencePerceptron(Shell):
 
     @property
     def tagger_(self) -> Tagger:
-        """The trained labeller itself, free of scikit-learn."""
         return self._fitted()
 
     @property
@@ -177,7 +175,6 @@ class SequencePerceptron(Shell):
         return run
 
     def _parameters(self) -> dict[str, Any]:
-        """The parameters under the names of the plain function."""
         options = self.get_params(deep=False)
         del options["warm_start"]
         return {**options, "random_state": seed_of(self.random_state)}

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -31,12 +31,14 @@ from novikoff.estimators.given import (
     labels_to_check,
     seed_of,
     targets,
+    weighted_rows,
 )
 from novikoff.features.examples import batches_of, comes_in_batches, given_to, learned_encoding
 from novikoff.features.scaling import Scaling, table_scale, why_scale
-from novikoff.learn.epochs import Watcher
-from novikoff.learn.fit import Fitted, held_out_part
-from novikoff.learn.model import Decided
+from novikoff.learn.epochs import Watcher, put_off_interrupt
+from novikoff.learn.fit import Fitted, Space, fit, held_out_part, learn_once
+from novikoff.learn.linear.files import learn_from
+from novikoff.learn.model import Classifier, Decided
 from novikoff.learn.review import Review, check_held_out, leads, review_of, voided
 from novikoff.learn.run import Run, Stopped
 from novikoff.options import DECLARED, Options, Readout, Scale, check_options
@@ -87,7 +89,6 @@ class Shell(BaseEstimator):
         return shell
 
     def _hold(self, model: Any) -> None:
-        """Hold a model, and take over its columns."""
         self.model_ = model
         if getattr(model, "n_inputs", None) is not None:
             self.n_features_in_ = model.n_inputs
@@ -97,7 +98,6 @@ class Shell(BaseEstimator):
 
     @classmethod
     def _parameters_of(cls, model: Any) -> dict[str, Any]:
-        """The parameters that can be inferred from a model."""
         return {"readout": model.readout}
 
     def to_model(self) -> Any:
@@ -113,7 +113,6 @@ class Shell(BaseEstimator):
 
     @property
     def run_(self) -> Any:
-        """The record of the run."""
         model = self.to_model()
         of_table = model.encoding if getattr(model, "takes_a_table", False) else None
         return model.record if of_table is None else replace(model.record, scaled=of_table.why_scaled)
@@ -269,6 +268,9 @@ class ClassifierShell(ClassifierMixin, Shell):
 
     scale: Scale
     readout: Readout
+    record_mistakes: bool
+
+    _kind: ClassVar[type[Classifier]]
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """The score of every row, for a `Perceptron` times eta0; for a vote, the vote fraction.
@@ -279,7 +281,6 @@ class ClassifierShell(ClassifierMixin, Shell):
         return self._joined(X, lambda decided: decided.scores)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The class of every row."""
         return self._joined(X, lambda decided: decided.labels)
 
     def _joined(self, X: Any, part: Callable[[Decided], NDArray[Any]]) -> NDArray[Any]:
@@ -383,7 +384,6 @@ class ClassifierShell(ClassifierMixin, Shell):
         return Encoding.of_numbers(rows.n_columns, scaling=Scaling.of(known)), why
 
     def _first_encoding(self, source: Any, held_out: "HeldOut | None" = None) -> "Encoding | None":
-        """The encoding of a table from which nothing was learned yet."""
         scale = table_scale(self.scale, getattr(self, "fit_intercept", True), self.readout)
         return learned_encoding(source, None, held_out, scale=scale)
 
@@ -394,7 +394,7 @@ class ClassifierShell(ClassifierMixin, Shell):
             rows, labels = self._validated(X, y, reset=not goes_on)
             # The first rows cannot decide whether to scale.
             encoding = self.model_.encoding if goes_on else None if self.scale == "auto" else self._scales(rows)[0]
-            return rows if encoding is None else encoded(as_rows(rows), encoding), labels, encoding
+            return encoded(rows, encoding), labels, encoding
         labels = targets(y)
         if goes_on:
             encoding, source = self.model_.encoding, self._given(X, labels)
@@ -407,22 +407,66 @@ class ClassifierShell(ClassifierMixin, Shell):
             raise ValueError(f"y has {len(labels)} labels, but X has {rows.n_rows} rows: one label per row is required")
         return rows, labels, encoding
 
-    def _learn_rows(
-        self, learn: Callable[..., Fitted], X: Any, y: Any, options: Options, *, goes_on: bool = False, **how: Any
-    ) -> Fitted:
-        """A run on a matrix, by the function that learns one; if it `goes_on`, classes and scales are kept."""
+    def _fit(self, X: Any, y: Any, watch: Watcher | None, sample_weight: Any = None) -> None:
+        goes_on = getattr(self, "warm_start", False) and self.__sklearn_is_fitted__()
+        options = self._options(goes_on=goes_on)
+        how: dict[str, Any] = {"start": self.model_.memory if goes_on else None, "watch": watch}
+        with on_cores(getattr(self, "n_jobs", None)), all_or_nothing(self):
+            X, y, weights, kept = weighted_rows(X, y, sample_weight)
+            if (source := self._source(X, y, goes_on)) is None:
+                learned = self._learn_rows(X, y, weights, options, goes_on, **how)
+            else:
+                how |= {"classes": self.classes_ if goes_on else None, "space": self._space()}
+                encoding = self.model_.encoding if goes_on else self._first_encoding(source, options.held_out)
+                learned = learn_from(source, encoding=encoding, **how, **vars(options))
+            mistakes = learned.mistakes if self.record_mistakes else None  # they may have been kept for a vote
+            if kept is not None and mistakes is not None:
+                mistakes = mistakes.numbered(kept)
+            names = self._feature_names() if source is None else None
+            known = {"feature_names": names, "review": voided(self.model_.review) if goes_on else None}
+            self._hold(self._kind.of(replace(learned, mistakes=mistakes), self.get_params(deep=False), **known))
+
+    def _learn_rows(self, X: Any, y: Any, weights: Any, options: Options, goes_on: bool, **how: Any) -> Fitted:
+        """A run on a matrix; if it `goes_on`, classes and scales are kept."""
         rows, labels = self._validated(X, y, reset=not goes_on)
         classes = self.classes_ if goes_on else at_least_two(np.unique(labels))
-        inner = inner_labels(labels, classes)
         known = (self.model_.encoding, self.run_.scaled) if goes_on else None
         encoding, why = known or self._scales(rows, options.held_out)
-        rows = rows if encoding is None else encoded(as_rows(rows), encoding)
-        learned = learn(rows, inner, classes=classes, **how, **vars(options))
+        space, inner = self._space(), inner_labels(labels, classes)
+        learned = fit(space.examples(encoded(rows, encoding), inner, classes, weights), space, options, **how)
         run = replace(learned.run, encoded=learned.run.encoded or encoding is not None, scaled=why)
         return replace(learned, encoding=encoding, run=run)
 
+    def _partial_fit(self, X: Any, y: Any, named: Any, sample_weight: Any = None) -> None:
+        options = self._options(goes_on=True)
+        with on_cores(getattr(self, "n_jobs", None)), put_off_interrupt(), all_or_nothing(self):
+            before = getattr(self, "model_", None)
+            X, y, weights, kept = weighted_rows(X, y, sample_weight)
+            rows, labels, encoding = self._rows_to_learn(X, y)
+            classes, memory, fixed = self._so_far_known(labels, named, before)
+            first, space = 0 if memory is None else memory.examples, self._space()
+            examples = space.examples(rows, inner_labels(labels, classes), classes, weights)
+            learner = learn_once(examples, space, replace(options, lead=lead_of(self)), memory)
+            mistakes = learner.mistakes() if self.record_mistakes else None
+            made: dict[str, Any] = dict.fromkeys(("mistake_rows", "mistake_guesses"))
+            if mistakes is not None:
+                made["mistake_rows"] = first + (mistakes.rows if kept is None else kept[mistakes.rows])
+                guesses = getattr(mistakes, "wrong", None)
+                made["mistake_guesses"] = None if guesses is None else classes[guesses]
+            self._hold(self._kind(learner.history, classes, **fixed, **self._so_far(encoding, **made)))
+
+    def _space(self) -> Space:
+        raise NotImplementedError
+
+    def _source(self, X: Any, y: Any, goes_on: bool) -> Iterable[Any] | None:
+        """A labelled source, if X is not a matrix."""
+        raise NotImplementedError
+
+    def _so_far_known(self, labels: NDArray[Any], named: Any, before: Any) -> tuple[NDArray[Any], Any, dict[str, Any]]:
+        """The classes of a `partial_fit`, the memory to learn into, and what the model says of the classes."""
+        raise NotImplementedError
+
     def _validated(self, X: Any, y: Any, *, reset: bool) -> tuple[Any, NDArray[Any]]:
-        """Rows and labels, as validated by scikit-learn."""
         raise NotImplementedError
 
     def _so_far(self, encoding: "Encoding | None", **made: Any) -> dict[str, Any]:

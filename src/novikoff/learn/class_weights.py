@@ -21,12 +21,12 @@ ExampleWeights = NDArray[np.float64] | None
 LIGHTEST, HEAVIEST = 1e-30, 1e30
 
 
-def class_weights(asked: ClassWeight, classes: NDArray[Any], counts: Sequence[int] | None) -> ExampleWeights:
+def class_weights(asked: ClassWeight, classes: NDArray[Any], counts: Sequence[int]) -> ExampleWeights:
     """The weight of every class, in their order; None if examples are not weighted.
 
     >>> class_weights("balanced", np.array(["no", "yes"]), (30, 10)).round(3).tolist()
     [0.667, 2.0]
-    >>> class_weights({"yes": 2.0}, np.array(["no", "yes"]), None).tolist()
+    >>> class_weights({"yes": 2.0}, np.array(["no", "yes"]), (30, 10)).tolist()
     [1.0, 2.0]
     """
     if asked is None:
@@ -34,8 +34,6 @@ def class_weights(asked: ClassWeight, classes: NDArray[Any], counts: Sequence[in
     if isinstance(asked, str):
         if asked != "balanced":
             raise ValueError(f'class_weight={asked!r} is unknown; it is "balanced", or a number for every class')
-        if counts is None:
-            raise ValueError('class_weight="balanced" counts all rows; use fit, or give a number for every class')
         numbers = [sum(counts) / (len(classes) * max(count, 1)) for count in counts]
     elif isinstance(asked, Mapping):
         known = classes.tolist()

@@ -7,9 +7,11 @@ an example that is right by too little is learned like a mistake, and delays con
 import contextlib
 import math
 import signal
+import sys
 import threading
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +30,7 @@ RECORDED_EPOCHS = 1000
 ROWS_PER_LOOK = 1 << 16
 LOOKED_AT = 32
 
-# Counting mistakes by row takes memory; with more rows, or rows times classes, than this, no cycle is looked for.
+# Making mistakes again takes memory; with more rows, or rows times classes, than this, no cycle is looked for.
 MOST_COUNTED = 1 << 22
 
 # Called with the history between epochs; may return the reason to stop.
@@ -178,7 +180,6 @@ class Epochs:
         self.narrow.extend(narrow[:room])
 
     def recorded(self) -> dict[str, Any]:
-        """The epochs as fields of a record: their mistakes, how many were begun, and a cycle if there was one."""
         updates, narrow, most = self.counts, self.narrow, min(self.begun, RECORDED_EPOCHS)
         if self.steps % self.n_rows:
             updates, narrow = [*updates, self.unfinished], [*narrow, self.unfinished_narrow]
@@ -191,16 +192,31 @@ class Epochs:
         }
 
 
+@dataclass
 class Learner:
     """A learner of examples, in the space in which they are added.
 
-    It learns epoch by epoch, finds the examples that its read-out gets wrong, and gives the record what it needs.
+    It learns epoch by epoch, finds the examples that its read-out gets wrong, and gives the record what it needs. What
+    it learns goes into the `history`, a memory. Without a `generator` examples come in the order given.
     """
 
-    history: History
-    epochs: Epochs
-    returning: Any = None  # what can tell that the weights return, by the methods below; None if nothing can
-    one_by_one: bool = False  # whether every epoch is inspected
+    examples: Any
+    history: Any
+    options: Options
+
+    one_by_one = False  # whether every epoch is inspected
+    can_return = False  # whether weights that return are noticed, by the methods below
+
+    def __post_init__(self) -> None:
+        self.lead = float(self.options.lead)
+        self.keep = self.options.record_mistakes
+        self.epochs = Epochs(self.examples.n_rows)
+        self.generator = self.source_of_chance() if self.options.shuffle else None
+
+    def source_of_chance(self) -> Any:
+        import numpy as np  # learners in pure Python do not need it
+
+        return np.random.default_rng(self.options.random_state)
 
     def learn(self, watch: Watch) -> Stopped | None:
         """Learn an epoch, and count its mistakes; return the reason if it was cut short."""
@@ -214,7 +230,6 @@ class Learner:
         raise NotImplementedError
 
     def validation_errors(self, examples: Any, readout: Any) -> int:
-        """How many errors the read-out makes on validation examples now."""
         return int(self.wrong(examples, readout).sum())
 
     def error_weights(self, examples: Any) -> Any:
@@ -225,15 +240,14 @@ class Learner:
         """What the record needs of the examples: errors on them, and what follows for new ones."""
         raise NotImplementedError
 
-    @staticmethod
-    def determined(wrong: Any, mistaken: Any, *, shuffled: bool, mixed: bool) -> dict[str, Any]:
+    def determined(self, wrong: Any, mistaken: Any, *, mixed: bool) -> dict[str, Any]:
         """The counts of a run which the examples that were ever `mistaken` determine, given those that it gets wrong.
 
         Not all orders of many shuffled examples are as likely: they are `mixed`.
         """
         return {
             "errors": int(wrong.sum()),
-            "order": "given" if not shuffled else "mixed" if mixed else "random",
+            "order": "given" if self.generator is None else "mixed" if mixed else "random",
             "mistaken_rows": int(mistaken.sum()),
             "errors_elsewhere": int((wrong & ~mistaken).sum()),
         }
@@ -242,18 +256,29 @@ class Learner:
         """The mistakes in order, if they were kept."""
         return None
 
-    # Where all epochs have the same order, the weights can return; then the mistakes since are added up.
+    # Where all epochs have the same order, the weights can return; then the epochs since are learned again.
 
     def weights_hash(self) -> int:
-        """A hash of the weights."""
         raise NotImplementedError
 
-    def count_anew(self) -> None:
-        """Restart the count of mistakes."""
+    def cycle(self, made: Any, since: int, until: int, watch: Watch) -> Cycle | None:
+        """The mistakes made between these epochs, if they add up to exactly 0; None also if time runs out."""
+        raise NotImplementedError
+
+    def again(self, epochs: int) -> "Learner":
+        """A learner of the same examples, on a copy of the memory, that keeps its mistakes."""
+        options = replace(self.options, record_mistakes=True, max_iter=epochs)
+        return replace(self, history=self.history.copy(), options=options)
 
     def cancelled(self, since: int, until: int, watch: Watch) -> Cycle | None:
-        """The mistakes counted between these epochs, if they add up to exactly 0; None also if time runs out."""
-        raise NotImplementedError
+        """The same for the weights of now, which are those of both epochs: what was learned between them is learned
+        again, on a copy."""
+        again = self.again(until - since)
+        watch = replace(watch, min_margin=None, progress=None)
+        while again.epochs.begun < until - since:
+            if (again.learn(watch) or watch.cut_short()) is not None:
+                return None
+        return self.cycle(again.mistakes(), since, until, watch)
 
 
 @dataclass
@@ -268,8 +293,7 @@ class Lookout:
     return without their mistakes cancelling, so these are added up without rounding.
     """
 
-    space: Any
-    n_rows: int
+    learner: Learner
     next: int = 1
     kept: int | None = None
     since: int = 0
@@ -278,17 +302,16 @@ class Lookout:
 
     def look(self, epochs: int, watch: Watch) -> Cycle | None:
         """The cycle that ends after this many epochs, if one does; only the first return is examined."""
-        if self.space is None or epochs < self.next:
+        if not self.learner.can_return or epochs < self.next:
             return None
-        self.next = next_look(epochs, self.n_rows)
-        state = self.space.weights_hash()
+        self.next = next_look(epochs, self.learner.epochs.n_rows)
+        state = self.learner.weights_hash()
         if state == self.kept:
-            space, self.space = self.space, None
-            return space.cancelled(self.since, epochs, watch)
+            self.next = sys.maxsize
+            return self.learner.cancelled(self.since, epochs, watch)
         self.looks += 1
         if self.kept is None or self.looks == self.patience:
             self.kept, self.since, self.looks, self.patience = state, epochs, 0, 2 * self.patience
-            self.space.count_anew()
         return None
 
 
@@ -296,6 +319,16 @@ def next_look(epochs: int, n_rows: int) -> int:
     """The number of epochs after which to compare weights again. It depends on nothing else, so a run ends in the same
     epoch however its rows are stored, and epochs on few rows can be learned many at a time."""
     return epochs + max(1, min(epochs // LOOKED_AT, ROWS_PER_LOOK // n_rows))
+
+
+def cancel(parts: Iterable[tuple[Any, float, int]], watch: Watch) -> bool:
+    """Whether values, each with its multiplicity, add up to exactly 0 by name; False also if time runs out."""
+    total: dict[Any, Fraction] = defaultdict(Fraction)
+    for name, value, times in parts:
+        if watch.is_over():
+            return False
+        total[name] += times * Fraction(value)
+    return not any(total.values())
 
 
 def vanishes(values: Iterable[float], times: Iterable[int]) -> bool:
@@ -351,7 +384,7 @@ def run(
 
 
 def _until_stopped(learner: Learner, options: Options, watch: Watcher | None, clock: Watch) -> Stopped:
-    lookout = Lookout(learner.returning, learner.epochs.n_rows)
+    lookout = Lookout(learner)
     plateau = Plateau(options.tol, options.n_iter_no_change)
     is_resumed = learner.epochs.steps > 0  # it may have been killed after its last epoch
     while True:

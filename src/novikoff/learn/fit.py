@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from novikoff.engine.clock import now
-from novikoff.learn.epochs import Learner, Watcher, run
+from novikoff.learn.epochs import Learner, Watch, Watcher, put_off_interrupt, run
 from novikoff.learn.run import Run, Stopped
 from novikoff.options import Options, epochs_for
 
@@ -31,7 +31,6 @@ class Parted:
         raise NotImplementedError
 
     def some(self, which: "NDArray[Any]") -> Any:
-        """Some of the examples, by their numbers."""
         raise NotImplementedError
 
     def parted(self, part: "HeldOut") -> tuple[Any, Any]:
@@ -54,12 +53,20 @@ class Space:
         """The number of learners whose weights are mixed."""
         return 1
 
+    def examples(self, X: Any, y: Any, classes: Any, weights: Any = None) -> Any:
+        """Rows with inner labels, as this space takes them; classes, or how many there are."""
+        raise NotImplementedError
+
+    def taken(self, examples: Any, options: Options) -> Any:
+        """Examples as this space takes them, checked before any are held out."""
+        return examples
+
     def over(self, examples: Any, options: Options) -> "Space":
         """The same space, with what all trials and the run share: class weights, a kernel's width."""
         return self
 
-    def learner(self, examples: Any, options: Options, start: Any = None) -> Learner:
-        """A learner of the examples, from the memory `start` or a new one."""
+    def learner(self, examples: Any, options: Options, memory: Any = None) -> Learner:
+        """A learner of the examples into a memory, or a new one."""
         raise NotImplementedError
 
 
@@ -97,12 +104,12 @@ def fit(
     learning continues from that memory, which is not changed. `watch` is called with the history between epochs, and
     may return a reason to stop; `progress` is called more often, and may not. Ctrl-C ends the run, not the program.
     """
-    part = held_out_part(options, start)
+    part, examples = held_out_part(options, start), space.taken(examples, options)
     learned, judged = (examples, None) if part is None else examples.parted(part)
     space = space.over(learned, options)
     options = settled(options, learned.n_rows, leads=space.leads, start=start)
     chosen, of_choice = choose(learned, options, space)
-    learner = space.learner(learned, chosen, start)
+    learner = space.learner(learned, chosen, None if start is None else start.copy())
     learner.one_by_one = options.tol is not None
     stopped = run(learner, chosen, watch, progress)
     if stopped is Stopped.MAX_ITER and chosen.max_iter != options.max_iter:
@@ -123,6 +130,31 @@ def fit(
     record = learner.history.recorded(options.readout, stopped, n_rows=learned.n_rows, kind=space.record, **counts)
     classes, encoding, fingerprint = (getattr(examples, name, None) for name in ("classes", "encoding", "fingerprint"))
     return Fitted(learner.history.finished(), record, classes, mistakes, encoding, fingerprint)
+
+
+def given_examples(space: Space, X: Any, y: Any, classes: Any) -> Any:
+    """Examples as they are, or rows with their labels."""
+    if y is not None:
+        return space.examples(X, y, classes)
+    if not hasattr(X, "n_rows"):
+        raise ValueError("y is missing: without labels, X must be Examples, which have them")
+    return X
+
+
+def learn_once(examples: Any, space: Space, options: Options, memory: Any = None) -> Learner:
+    """Learn examples once, in the order given, into a memory or a new one; Ctrl-C takes effect at the end."""
+    options = replace(options, shuffle=False, max_iter=1, min_margin=None, held_out=None, early_stopping=False)
+    if memory is None:
+        if isinstance(options.class_weight, str):
+            raise ValueError('class_weight="balanced" counts all rows; use fit, or give a number for every class')
+        space = space.over(examples, options)
+    else:  # which knows whether there is to be a vote
+        options = replace(options, readout="last")
+    learner = space.learner(space.taken(examples, options), options, memory)
+    with put_off_interrupt():
+        learner.learn(Watch())
+        learner.settle()
+    return learner
 
 
 def settled(options: Options, n_rows: int, *, leads: bool = True, start: Any = None) -> Options:
@@ -344,12 +376,10 @@ def _of_trial(options: Options, **chosen: Any) -> Options:
 
 
 def _with_time(options: Options, share: float) -> Options:
-    """The same options with a fraction of the time limit."""
     return options if options.time_limit is None else replace(options, time_limit=share * options.time_limit)
 
 
 def _later(options: Options, began: float) -> Options:
-    """The same options, with the time since `began` subtracted from the limit."""
     if options.time_limit is None:
         return options
     # A minimum is left, so that something is learned.

@@ -68,7 +68,6 @@ class Decided:
 
     @cached_property
     def labels(self) -> "NDArray[Any]":
-        """The label of every example."""
         return self.label()
 
     @cached_property
@@ -78,7 +77,6 @@ class Decided:
 
     @property
     def leads(self) -> "NDArray[np.float64]":
-        """The lead of each decision, for a review."""
         return leads(self.scores)
 
 
@@ -119,7 +117,6 @@ class Classifier(LearnedModel):
         return cls(learned.memory, learned.classes, **(own | more))
 
     def decide_rows(self, rows: Any) -> Decided:
-        """The label and the score of every row, encoded and lifted as in training."""
         raise NotImplementedError
 
     def decide(self, batch: Any) -> Decided:
@@ -142,7 +139,6 @@ class Classifier(LearnedModel):
         return self.decide(batch).scores
 
     def predict(self, batch: Any) -> "NDArray[Any]":
-        """The label of every example."""
         return self.decide(batch).labels
 
     @property

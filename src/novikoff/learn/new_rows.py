@@ -47,7 +47,6 @@ class Statement:
 
     @property
     def in_words(self) -> str:
-        """The numbers, in words."""
         most = f"at most {in_percent(self.at_most)}"
         known = f"{most} wrong" if self.wrong is None else f"about {about(self.wrong)} wrong, {most}"
         sure = "in expectation" if self.confidence is None else f"{100.0 * self.confidence:.6g} %"

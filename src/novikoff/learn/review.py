@@ -129,12 +129,10 @@ class Review:
 
     @property
     def n_accepted(self) -> int:
-        """How many held-out rows are accepted."""
         return self._at_threshold(self.accepted)
 
     @property
     def n_wrong(self) -> int:
-        """How many of these are wrong."""
         return self._at_threshold(self.wrong)
 
     def _at_threshold(self, counts: tuple[int, ...]) -> int:
@@ -246,6 +244,5 @@ def check_held_out(training: Any, scores: Any) -> None:
 
 
 def check_allowed_error(error: float) -> None:
-    """Raise ValueError unless an allowed error is a fraction between 0 and 1."""
     if not (isinstance(error, Real) and 0.0 < error < 1.0):
         raise ValueError(f"error={error!r} must be a fraction between 0 and 1, such as 0.02")

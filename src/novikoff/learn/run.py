@@ -171,7 +171,6 @@ class Run(Proved):
         return say.record(self)
 
     def _repr_html_(self) -> str:
-        """The record as a notebook shows it."""
         return f"<pre>{html.escape(str(self))}</pre>"
 
     def generalisation(self, confidence: float = 0.95, *, random_order: bool | None = None) -> "Generalisation":
@@ -211,7 +210,6 @@ class Mistakes:
 
     @classmethod
     def joined(cls, parts: Sequence[Self]) -> Self:
-        """Concatenate the parts."""
         import numpy as np  # learners in pure Python do not need it
 
         none = {field.name: np.empty(0, np.float64 if field.name in cls.FLOATS else np.int64) for field in fields(cls)}
@@ -219,7 +217,6 @@ class Mistakes:
         return cls(**{name: np.concatenate(column) for name, column in columns.items()})
 
     def numbered(self, numbers: Any) -> Self:
-        """The same mistakes, with renumbered rows."""
         rows = numbers[self.rows]
         return replace(self, rows=rows.tolist() if isinstance(self.rows, list) else rows)
 
@@ -247,17 +244,14 @@ class History:
 
     @property
     def mistakes(self) -> int:
-        """How many examples were wrong, and added."""
         raise NotImplementedError
 
     @property
     def updates(self) -> int:
-        """k: how many examples were added."""
         return self.mistakes + self.narrow
 
     @property
     def weights_length(self) -> float:
-        """||w||, the length of the sum of the mistakes."""
         raise NotImplementedError
 
     @property
@@ -310,7 +304,6 @@ class History:
         """Renumber rows among all, where a memory keeps the rows of its mistakes."""
 
     def finished(self) -> Any:
-        """The memory to keep once learning has ended."""
         return self
 
     def recorded(

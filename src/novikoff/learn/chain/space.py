@@ -15,10 +15,10 @@ sequence must be ahead of the second best one by more than tau R^2.
 import math
 import time
 from array import array
-from collections import Counter, defaultdict
-from dataclasses import dataclass, field, replace
-from fractions import Fraction
-from itertools import pairwise
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import chain, pairwise
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -30,7 +30,7 @@ from novikoff.engine.emissions import FIRST_POOL, MOST_LABELS, MOST_PLACES, Emis
 from novikoff.engine.threads import over_rows
 from novikoff.engine.viterbi import Links, Scratch, Weights, best_paths, label_sequences, searched
 from novikoff.features.tokens import Tokens
-from novikoff.learn.epochs import MOST_COUNTED, RECORDED_EPOCHS, Epochs, Learner, Watch, Watcher
+from novikoff.learn.epochs import MOST_COUNTED, RECORDED_EPOCHS, Learner, Watch, Watcher, cancel
 from novikoff.learn.fit import Fitted, Parted, Space, fit
 from novikoff.learn.run import Cycle, GuessedMistakes, History, Run, Stopped
 from novikoff.options import Options
@@ -99,12 +99,10 @@ class ChainMemory(History):
         return np.isfinite(self.weights.links.table)
 
     def copy(self) -> "ChainMemory":
-        """A copy to continue learning on, while this memory stays as it is."""
         weights = Weights(self.weights.emissions.copy(), self.weights.links.copy())
         return replace(self, weights=weights, drift=Drift(*(part.copy() for part in self.drift)))
 
     def make_room(self) -> None:
-        """Make room for more weights of features."""
         self.weights = self.weights._replace(emissions=self.weights.emissions.longer())
         self.drift = self.drift._replace(emissions=twice_as_long(self.drift.emissions))
 
@@ -143,12 +141,10 @@ class ChainMemory(History):
         return Weights(emissions._replace(values=values), Links.of(links.table * self.examples - self.drift.links))
 
     def divisor(self, readout: Any) -> int:
-        """How many weight vectors are summed in the weights to predict with."""
         return max(self.examples, 1) if readout == "average" else 1
 
 
 def _places(n_features: int) -> int:
-    """How many weights to reserve room for."""
     return min(max(FIRST_POOL, PLACES_PER_FEATURE * n_features), MOST_PLACES)
 
 
@@ -188,7 +184,6 @@ class LabelledSequences(Parted):
     row = "sequence"
 
     def some(self, which: NDArray[np.int64]) -> "LabelledSequences":
-        """Select sequences by number."""
         lengths = np.diff(self.tokens.starts)[which]
         starts = np.concatenate([[0], np.cumsum(lengths)])
         rows = np.repeat(self.tokens.starts[which] - starts[:-1], lengths) + np.arange(starts[-1])
@@ -209,12 +204,10 @@ class Chain(Space):
         return self
 
     def learner(
-        self, examples: LabelledSequences, options: Options, start: ChainMemory | None = None
+        self, examples: LabelledSequences, options: Options, memory: ChainMemory | None = None
     ) -> "ChainLearner":
-        rows, lead = examples.tokens.rows, float(options.lead)
-        memory = start.copy() if start else ChainMemory.empty(rows.n_columns, examples.n_labels, self.allowed)
-        generator = np.random.default_rng(options.random_state) if options.shuffle else None
-        return ChainLearner(memory, examples, self.cost, generator, [] if options.record_mistakes else None, lead=lead)
+        empty = memory or ChainMemory.empty(examples.tokens.rows.n_columns, examples.n_labels, self.allowed)
+        return ChainLearner(examples, empty, options, self.cost)
 
 
 def sequence_perceptron(
@@ -243,28 +236,24 @@ def sequence_perceptron(
 class ChainLearner(Learner):
     """A learner of label sequences, whose features are added and subtracted: the space of a chain.
 
-    By epoch it has the wrong tokens and the seconds; and which sequences were mistaken, for what if there are
+    By epoch it has the wrong tokens and the seconds; and `which` sequences were mistaken, for what if there are
     `guesses`.
     """
 
-    history: ChainMemory
     examples: LabelledSequences
-    cost: float
-    generator: np.random.Generator | None
-    guesses: list[NDArray[np.int64]] | None = None
-    lead: float = 0.0
-    wrong_by_epoch: list[int] = field(default_factory=list)
-    seconds: list[float] = field(default_factory=list)
-    which: "array[int]" = field(default_factory=lambda: array("q"))
+    history: ChainMemory
+    cost: float = 0.0
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         self.tokens, self.labels = self.examples.tokens, self.examples.labels
-        self.epochs = Epochs(self.tokens.n_sequences)
-        self.history.is_whole = self.history.is_whole and self.tokens.rows.is_whole()
+        self.guesses: list[NDArray[np.int64]] | None = [] if self.keep else None
+        self.wrong_by_epoch, self.seconds, self.which = list[int](), list[float](), array("q")
         self.history.lead = max(self.history.lead, self.lead)
+        self.history.is_whole = self.history.is_whole and self.tokens.rows.is_whole()
         weights, n_entries = self.history.weights, self.tokens.rows.entries.size
         is_small = weights.n_features * weights.n_labels + n_entries <= MOST_COUNTED
-        self.returning = self if self.generator is None and is_small else None
+        self.can_return = self.generator is None and is_small
 
     def mistakes(self) -> GuessedMistakes:
         return GuessedMistakes(np.array(self.which, dtype=np.int64), self.guesses)
@@ -284,7 +273,7 @@ class ChainLearner(Learner):
         tokens = self._wrong_tokens(self.examples, readout)
         wrong, mistaken = _wrong_sequences(self.tokens, tokens), np.zeros(self.examples.n_rows, dtype=np.bool_)
         mistaken[self.which] = True
-        known = self.determined(wrong, mistaken, shuffled=self.generator is not None, mixed=len(wrong) > POOL)
+        known = self.determined(wrong, mistaken, mixed=len(wrong) > POOL)
         return {
             **({"errors": known["errors"]} if self.cost else known),
             "encoded": self.examples.is_encoded,
@@ -295,7 +284,6 @@ class ChainLearner(Learner):
         }
 
     def learn(self, watch: Watch) -> Stopped | None:
-        """Learn every sequence once, call by call; the clock and Ctrl-C are checked between calls."""
         memory, tokens, n = self.history, self.tokens, self.tokens.n_sequences
         visit = np.arange(n) if self.generator is None else random_order(n, self.generator).visit
         order = visit.astype(np.uint64)
@@ -336,50 +324,33 @@ class ChainLearner(Learner):
                 return stopped
         return None
 
-    # -- the weights return: then the period is learned again ----------------------------------------------------------
-
     def weights_hash(self) -> int:
         weights = self.history.weights
         return hash(tuple(part.tobytes() for part in (*weights.emissions.entries(), weights.links.table)))
 
-    def again(self) -> "ChainLearner":
-        """A learner of the same sequences, on a copy of the memory, that keeps its guesses."""
-        return ChainLearner(self.history.copy(), self.examples, self.cost, None, [], self.lead)
-
-    def cancelled(self, since: int, until: int, watch: Watch) -> Cycle | None:
-        again = self.again()
-        for _ in range(until - since):
-            if again.learn(watch) is not None or watch.is_over():
-                return None
-        guesses = (tuple(guess.tolist()) for guess in again.guesses or ())
-        made = Counter(zip(again.mistakes().rows.tolist(), guesses, strict=True))
-        total: dict[Any, Fraction] = defaultdict(Fraction)
-        for (row, guess), times in made.items():
-            if watch.is_over():
-                return None
-            self._add(total, row, guess, times)
-        if not made or any(total.values()):
+    def cycle(self, made: GuessedMistakes, since: int, until: int, watch: Watch) -> Cycle | None:
+        counted = sorted(Counter(zip(made.rows.tolist(), map(tuple, made.guesses or ()), strict=True)).items())
+        if not counted or not cancel(chain.from_iterable(self._parts(*key, times) for key, times in counted), watch):
             return None
-        rows, rivals = zip(*sorted(made), strict=True)
-        return Cycle(since, until, rows, tuple(made[key] for key in sorted(made)), rivals)
+        rows, rivals = zip(*(key for key, _ in counted), strict=True)
+        return Cycle(since, until, rows, tuple(times for _, times in counted), rivals)
 
-    def _add(self, total: dict[Any, Fraction], row: int, guess: tuple[int, ...], times: int) -> None:
-        """Add `times` the features of the right labels, and subtract those of the guess."""
+    def _parts(self, row: int, guess: tuple[int, ...], times: int) -> Iterator[tuple[Any, float, int]]:
+        """The features of the right labels, added so many times, and those of the guess, subtracted."""
         first, last = (int(end) for end in self.tokens.starts[row : row + 2])
         gold = self.labels[first:last].tolist()
         for place, (right, wrong) in enumerate(zip(gold, guess, strict=True), start=first):
             if right != wrong:
                 token = self.tokens.rows.part(place, place + 1).matrix
                 for column, value in zip(token.indices.tolist(), token.data.tolist(), strict=True):
-                    total[column, right] += times * Fraction(value)
-                    total[column, wrong] -= times * Fraction(value)
+                    yield (column, right), value, times
+                    yield (column, wrong), value, -times
         for labels, sign in ((gold, times), (guess, -times)):
             for link in pairwise((None, *labels, None)):
-                total["link", link] += sign
+                yield ("link", link), 1.0, sign
 
 
 def _wrong_sequences(tokens: Tokens, wrong: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Which sequences have a wrong token."""
     sequence = np.repeat(np.arange(tokens.n_sequences), np.diff(tokens.starts))
     is_wrong = np.zeros(tokens.n_sequences, dtype=np.bool_)
     is_wrong[sequence[wrong]] = True
@@ -404,7 +375,6 @@ def label_tokens(weights: Weights, tokens: Tokens) -> tuple[NDArray[np.int64], N
 
 
 def wrong_labels(weights: Weights, tokens: Tokens, labels: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Whether the best label sequence gets each token wrong."""
     return label_tokens(weights, tokens)[0] != labels
 
 

@@ -60,7 +60,6 @@ class TokenFeatures:
     def learn(
         cls, sequences: Any, templates: Sequence[str] | None, columns: str | Sequence[str], min_count: int
     ) -> tuple["TokenFeatures", Tokens]:
-        """Collect the features, and encode the tokens."""
         if isinstance(min_count, bool) or int(min_count) != min_count or min_count < 1:
             raise ValueError(f"min_count={min_count!r} must be a whole number of at least 1")
         index: TemplateIndex | AttributeIndex | Numbers
@@ -91,7 +90,6 @@ class TokenFeatures:
         return replace(self, index=index), tokens, moved
 
     def _given(self, sequences: Any) -> Any:
-        """Sequences as the index takes them."""
         if isinstance(sequences, Sentences) and not isinstance(self.index, TemplateIndex):
             raise ValueError(
                 "the tagger has no templates, so it cannot use the columns of Sentences; train with templates"
@@ -144,13 +142,11 @@ class Tagger(LearnedModel):
         return {"templates": templates, "columns": self.features.columns, "readout": self.run.readout}
 
     def label(self, sequences: Any) -> list[list[Label]]:
-        """The best label sequence of every sequence."""
         tokens = self.features.encode(sequences)
         numbers, _ = label_tokens(self.weights, tokens)
         return by_sequence([self.labels[number] for number in numbers.tolist()], tokens.starts)
 
     def label_with_scores(self, sequences: Any) -> list[ScoredLabels]:
-        """The best label sequences with their scores and margins."""
         scored: list[ScoredLabels] = []
         for ranked in best_label_sequences(self.weights, self.features.encode(sequences), 2):
             if not len(ranked.scores):
@@ -200,7 +196,6 @@ class Tagger(LearnedModel):
         ]
 
     def weights_by_name(self) -> list[NamedWeight]:
-        """The weights of features that are not 0, the largest absolute value first."""
         return [NamedWeight(weight.label, weight.feature, weight.weight) for weight in self.heaviest(None)]
 
     def links(self) -> list[LabelWeight]:
@@ -233,7 +228,6 @@ class Tagger(LearnedModel):
         return found
 
     def named_weights(self) -> dict[Any, float]:
-        """The weights under the names of `joint_features`."""
         states = {("state", weight.feature, weight.label): weight.weight for weight in self.heaviest(None)}
         return states | {("transition", link.feature, link.label): link.weight for link in self.links()}
 
@@ -353,7 +347,6 @@ def _encoded(
     columns: str | Sequence[str],
     min_count: int,
 ) -> tuple[TokenFeatures, LabelledSequences, list[Label]]:
-    """Encode sequences, with the features and the labels of those that are not held out."""
     labels = list(labels)
     if templates is None and not len(columns) and isinstance(sequences, Sentences):
         columns = _columns_without(sequences, labels)
@@ -376,7 +369,6 @@ def _encoded(
 
 
 def _columns_without(sentences: Sentences, labels: list[Sequence[Label]]) -> tuple[str, ...]:
-    """The columns of sentences, except one that has their labels."""
     flat = [label for sequence in labels for label in sequence]
     columns = tuple(name for name in sentences.columns if sentences.values[name] != flat)
     if not columns:
@@ -428,7 +420,6 @@ def _still_allowed(
 
 
 def _check_same(start: Tagger, templates: Sequence[str] | None, classes: Sequence[Label] | None) -> None:
-    """Refuse to change what must stay the same while learning continues."""
     same = (start.parameters.get("templates"), start.made_with()["templates"])
     if templates is not None and list(templates) not in [list(made) for made in same if made is not None]:
         raise ValueError("the templates cannot change when learning continues; train a new tagger with other ones")
@@ -440,7 +431,6 @@ def _check_same(start: Tagger, templates: Sequence[str] | None, classes: Sequenc
 
 
 def _check_fixed(labels: list[Sequence[Label]], numbers: NDArray[np.int64], known: list[Label]) -> None:
-    """Refuse labels that are not among those given beforehand."""
     if len(numbers) and numbers.min() < 0:
         label = next(label for sequence in labels for label in sequence if label not in known)
         raise ValueError(
@@ -486,14 +476,12 @@ def judged_by_folds(
 
 
 def _sequences(sequences: Any, numbers: NDArray[np.int64]) -> Any:
-    """Select sequences by number, in any form."""
     if isinstance(sequences, Sentences):
         return sequences.some(numbers.tolist())
     return [sequences[number] for number in numbers.tolist()]
 
 
 def _allowed(constraint: Constraint | None, labels: list[Label]) -> NDArray[np.bool_] | None:
-    """Which label may follow which; the sequence boundary is last."""
     if constraint is None:
         return None
     allowed = np.ones((len(labels) + 1, len(labels) + 1), dtype=bool)

@@ -218,7 +218,6 @@ class KernelFunction:
         return self._of_products(values, left.squares[:, None], right.squares)
 
     def _of_products(self, products: Floats, left: Floats, right: Floats) -> Floats:
-        """Kernel values from products, in place."""
         if self.form == "linear":
             return products
         if self.form == "rbf":

@@ -11,7 +11,7 @@ from novikoff.data.order import POOL, random_order
 from novikoff.engine.gram import DOUBT, FULL, RULED_OUT, Pass, visit_block
 from novikoff.engine.sums import exact_sum
 from novikoff.learn.class_weights import multiplied_squares, weights_of_rows
-from novikoff.learn.epochs import Epochs, Learner, Watch
+from novikoff.learn.epochs import Learner, Watch
 from novikoff.learn.fit import Parted
 from novikoff.learn.kernel.kernels import (
     Entries,
@@ -26,7 +26,7 @@ from novikoff.learn.kernel.kernels import (
 from novikoff.learn.kernel.memory import KernelMemory, KernelMistakes, Numbers, are_close, blocks_of, decide
 from novikoff.learn.linear.memory import predicted
 from novikoff.learn.run import Cycle, Stopped
-from novikoff.options import Readout, Tie
+from novikoff.options import Readout
 
 # How many examples are learned at a time: enough for the matrix products to be fast, few enough for their own kernel
 # matrix to stay in the cache.
@@ -53,12 +53,10 @@ class PointExamples(Parted):
 
     @property
     def places(self) -> NDArray[Any]:
-        """The class numbers of the labels."""
         return class_places(self.labels, len(self.classes))
 
     @property
     def counts(self) -> list[int]:
-        """How many examples each class has."""
         counts: list[int] = np.bincount(self.places, minlength=len(self.classes)).tolist()
         return counts
 
@@ -75,47 +73,39 @@ class KernelLearner(Learner):
     `known` are the scores of all rows under the memory's weights (and, for the errors of the average, under its drift),
     or None while they are not worth keeping. `fresh` are the rows added in this epoch, with their coefficients. A
     `lead` is relative to `so_far`, the R^2 of the rows visited; `longer` marks those that increased it. `place` has the
-    support row of each row, or -1."""
+    support row of each row, or -1, and `first` is the number of the first row among all ever seen."""
 
-    history: KernelMemory
     examples: PointExamples
-    tie: Tie
-    generator: np.random.Generator
-    keep: bool
-    shuffle: bool = False
-    lead: float = 0.0
-    so_far: float = 0.0
+    history: KernelMemory
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         memory, points = self.history, self.examples.points
+        self.first, self.so_far, self.min_margin = memory.examples, memory.longest, 0.0
+        _prepare(memory, points, self.examples.labels)
+        memory.lead = max(memory.lead, self.lead)
         self.points: Points = points.like(memory.support) if isinstance(points, Vectors) else points
         self.labels, self.place = _signs(self.examples.labels, memory), np.full(len(points), -1, dtype=np.int64)
         self.keep = self.keep or memory.kept is not None
-        self.first, self.min_margin = memory.examples, 0.0
-        memory.lead = max(memory.lead, self.lead)
         self.known: Floats | None = None
         self.parts: list[KernelMistakes] = []
         self.settled: list[KernelMistakes] = []
-        self.epochs = Epochs(len(points))
         self.longer, self.squares = np.zeros(len(points), dtype=np.bool_), np.zeros(len(points))
         if self.lead:
             own = memory.kernel.diagonal(self.points)
             self.squares = multiplied_squares(own, weights_of_rows(memory.class_weights, self.examples.places))
         self._begin_anew()
-        in_order = not self.shuffle and memory.budget is None and memory.n_classes == 2
-        can_return = in_order and memory.class_weights is None and _is_whole(memory.kernel, self.points)
-        self.returning, self.times = self if can_return else None, np.zeros(len(points), dtype=np.int64)
+        in_order = self.generator is None and memory.budget is None and memory.n_classes == 2
+        self.can_return = in_order and memory.class_weights is None and _is_whole(memory.kernel, self.points)
 
     def _begin_anew(self) -> None:
-        """Reset what was added in an epoch."""
         self.fresh: Points | None = None
         self.fresh_rows = np.empty(0, dtype=np.int64)
         self.fresh_added, self.fresh_drift = (np.empty((0, len(self.labels))) for _ in range(2))
 
     def learn(self, watch: Watch) -> Stopped | None:
-        """Visit all rows, block by block."""
         n, self.min_margin = len(self.points), watch.min_margin or 0.0
-        order = random_order(n, self.generator).visit.astype(np.int64) if self.shuffle else np.arange(n)
+        order = np.arange(n) if self.generator is None else random_order(n, self.generator).visit.astype(np.int64)
         self.catch_up()
         self.history.passes += 1
         step = 0
@@ -162,8 +152,7 @@ class KernelLearner(Learner):
             self._begin_anew()
         if memory.kept is not None and self.parts:
             made = KernelMistakes.joined(self.parts)
-            places = self.place[made.rows - self.first]
-            memory.kept = [*memory.kept, KernelMistakes(made.rows, made.times, made.classes, made.signs, places)]
+            memory.kept = [*memory.kept, replace(made, rows=made.rows + self.first, support=self.place[made.rows])]
             self.settled, self.parts = [*self.settled, *self.parts], []
 
     def _visit(self, rows: Numbers) -> tuple[int, int]:
@@ -203,7 +192,6 @@ class KernelLearner(Learner):
         return step, why
 
     def _products(self, block: Points) -> Floats:
-        """The kernel matrix of a block."""
         gram = self.history.kernel.between(block, block)
         largest = self._sized(gram)
         if callable(self.history.kernel.form):
@@ -211,7 +199,6 @@ class KernelLearner(Learner):
         return gram
 
     def _scores(self, rows: Numbers, block: Points) -> Floats:
-        """The scores of a block under the weights so far."""
         memory, parts = self.history, [(self.fresh, self.fresh_added)]
         if self.known is None:
             parts.append((memory.support, memory.coefficients))
@@ -241,7 +228,6 @@ class KernelLearner(Learner):
         return [exact_sum(values, a) for a in np.concatenate([a for _, a in parts]).T]
 
     def _add(self, rows: Numbers, block: Points, added: Floats) -> None:
-        """Add the mistakes of a block to those of this epoch."""
         made = np.flatnonzero(added.any(axis=0))
         if len(made):
             self.fresh = joined(self.fresh, block.take(made))
@@ -261,7 +247,7 @@ class KernelLearner(Learner):
 
     def _along(self, rows: Numbers) -> Pass:
         memory, more = self.history, len(rows)
-        ties, thresholds = self.lead > 0 or self.tie == "mistake", self.lead * self._lengths_so_far(rows)[1:]
+        ties, thresholds = self.lead > 0 or self.options.tie == "mistake", self.lead * self._lengths_so_far(rows)[1:]
         doubts = memory.doubts(more + len(self.fresh_rows))
         slack = memory.slack(more) if self.min_margin else 0.0
         is_limited = memory.budget is not None and memory.projector is None
@@ -271,7 +257,6 @@ class KernelLearner(Learner):
         return Pass(ties, thresholds, doubts, self.min_margin, slack, is_new, room)
 
     def _lengths_so_far(self, rows: Numbers) -> Floats:
-        """R^2 before and after each of some rows."""
         return np.maximum.accumulate(np.concatenate([[self.so_far], self.squares[rows]]))
 
     def _note(self, rows: Numbers, added: Floats, narrow: NDArray[np.bool_]) -> None:
@@ -282,14 +267,11 @@ class KernelLearner(Learner):
         if len(longer := rows[np.flatnonzero(np.diff(lengths))]) and self.lead:
             self.longer[longer] = True
             self.so_far, self.epochs.settled = float(lengths[-1]), 1
-        if self.returning is not None:
-            np.add.at(self.times, rows[at], 1)
         if self.keep and len(at):
             times, signs = self.history.examples + at, added[classes, at]
-            self.parts.append(KernelMistakes(rows[at] + self.first, times, classes, signs, np.full(len(at), -1)))
+            self.parts.append(KernelMistakes(rows[at], times, classes, signs, np.full(len(at), -1)))
 
     def mistakes(self) -> KernelMistakes | None:
-        """All mistakes of these rows, if they were kept."""
         return KernelMistakes.joined([*self.settled, *self.parts]) if self.keep else None
 
     def counts(self, readout: Readout, stopped: Stopped) -> dict[str, Any]:
@@ -298,7 +280,7 @@ class KernelLearner(Learner):
         found: dict[str, Any] = {"errors": errors, "encoded": self.examples.is_encoded}
         if len(self.labels) > 1:
             return found
-        order = "given" if not self.shuffle else "mixed" if len(self.points) > POOL else "random"
+        order = "given" if self.generator is None else "mixed" if len(self.points) > POOL else "random"
         kept = int(np.count_nonzero((self.place >= 0) | self.longer)) if self.history.budget is None else None
         return found | {"order": order, "mistaken_rows": kept}
 
@@ -327,23 +309,18 @@ class KernelLearner(Learner):
             scores[:, close[rows]] = exact if n_classes == 1 else exact.T
         return int(np.count_nonzero(predicted(scores[0] if n_classes == 1 else scores.T) != self.examples.places))
 
-    # -- the weights return --------------------------------------------------------------------------------------------
-
     def weights_hash(self) -> int:
         self.catch_up()
         assert self.known is not None
         return hash(self.known[0].tobytes())
 
-    def count_anew(self) -> None:
-        self.times[:] = 0
-
-    def cancelled(self, since: int, until: int, watch: Watch) -> Cycle | None:
+    def cycle(self, made: KernelMistakes, since: int, until: int, watch: Watch) -> Cycle | None:
         """Whether the square of the sum of the mistakes is 0, in whole numbers."""
-        rows = np.flatnonzero(self.times)
+        rows, times = np.unique(made.rows, return_counts=True)
         points = self.points.take(rows)
         if len(rows) > MOST_ROWS or not isinstance(points, Vectors):
             return None
-        times, form, square = self.times[rows], self.history.kernel, 0
+        form, square = self.history.kernel, 0
         signed = self.labels[0, rows].astype(np.int64).astype(object) * times
         for a, line in zip(signed, KernelFunction("linear").between(points, points).astype(np.int64), strict=True):
             if watch.is_over():
@@ -353,6 +330,27 @@ class KernelLearner(Learner):
                 values = (int(form.gamma) * values + int(form.coef0)) ** form.degree
             square += a * (signed @ values)
         return None if square else Cycle(since, until, tuple(rows.tolist()), tuple(times.tolist()))
+
+
+def _prepare(memory: KernelMemory, points: Points, labels: NDArray[Any]) -> None:
+    """Record what must be known of the rows before the first is visited: their width, R^2, the rounding errors."""
+    n_columns: int | None = None
+    if isinstance(points, Vectors):
+        n_columns = points.rows.n_columns
+    elif isinstance(points, Entries):
+        n_columns = points.matrix.shape[1]
+    if memory.examples and memory.n_columns != n_columns:
+        raise ValueError(f"X has {n_columns} columns, but the support rows were learned on {memory.n_columns}")
+    diagonal = memory.kernel.diagonal(points)
+    check_finite(diagonal[None])
+    if memory.kernel.is_definite and diagonal.min(initial=0.0) < 0:
+        row = int(np.argmin(diagonal))
+        raise ValueError(f"K(x, x) is {diagonal[row]:.6g} in row {row}: this is not a positive semidefinite kernel")
+    memory.n_columns = n_columns
+    memory.doubt = max(memory.doubt, memory.kernel.doubt(points))
+    places = class_places(labels, memory.n_classes)
+    squares = multiplied_squares(diagonal, weights_of_rows(memory.class_weights, places))
+    memory.longest = max(memory.longest, float(squares.max(initial=0.0)))
 
 
 def _signs(labels: NDArray[Any], memory: KernelMemory) -> Floats:

@@ -121,12 +121,10 @@ class KernelMemory(History):
 
     @property
     def heaviest(self) -> float:
-        """The largest number by which an example is multiplied."""
         return 1.0 if self.class_weights is None else float(self.class_weights.max())
 
     @property
     def weights_length(self) -> float:
-        """||w||, or ||W|| of all classes."""
         if self.projector is None:
             return math.sqrt(max(float(self.squares.sum()), 0.0))
         a = self.coefficients
@@ -134,7 +132,6 @@ class KernelMemory(History):
 
     @property
     def mistakes(self) -> int:
-        """The mistakes of all classes together."""
         return int(self.by_class.sum()) - self.narrow
 
     @property
@@ -190,12 +187,10 @@ class KernelMemory(History):
         return super().recorded(*asked, **{"weighted": self.class_weights is not None, **more})
 
     def summed(self) -> Floats:
-        """The sum of the coefficients after each example."""
         last = self.coefficients
         return self.examples * last - self.drift if self.examples else last.copy()
 
     def average(self) -> Floats:
-        """The mean of the coefficients after each example."""
         return self.summed() / max(self.examples, 1)
 
 
@@ -355,12 +350,10 @@ class KernelModel(Classifier):
 
     @property
     def n_support(self) -> int:
-        """The number of support rows."""
         return len(self.memory.coefficients)
 
     @property
     def in_words(self) -> str:
-        """The kernel and the number of support rows, in words."""
         return (
             f"the {self.memory.kernel} with {counted(self.n_support, 'example')} that were mistaken, each with a weight"
         )

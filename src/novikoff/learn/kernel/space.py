@@ -26,14 +26,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from novikoff.data.batches import stacked
-from novikoff.data.examples import Examples, check_labels, class_places
-from novikoff.learn.class_weights import ExampleWeights, class_weights, multiplied_squares, weights_of_rows
-from novikoff.learn.epochs import Watch, Watcher, put_off_interrupt
-from novikoff.learn.fit import Fitted, Space, fit
-from novikoff.learn.kernel.kernels import Entries, KernelFunction, Points, Vectors, as_points, check_finite, make_kernel
+from novikoff.data.examples import Examples, check_labels
+from novikoff.learn.class_weights import ExampleWeights, class_weights
+from novikoff.learn.epochs import Watcher
+from novikoff.learn.fit import Fitted, Space, fit, given_examples, learn_once
+from novikoff.learn.kernel.kernels import KernelFunction, as_points, make_kernel
 from novikoff.learn.kernel.learner import KernelLearner, PointExamples
-from novikoff.learn.kernel.memory import KernelMemory, KernelMistakes
-from novikoff.options import Options, Tie, check_options
+from novikoff.learn.kernel.memory import KernelMemory
+from novikoff.options import Options, Tie
 
 
 @dataclass(frozen=True)
@@ -52,6 +52,23 @@ class KernelSpace(Space):
     form: KernelFunction | None = None
     weights: ExampleWeights = None
 
+    def examples(self, X: Any, y: Any, classes: int | NDArray[Any], weights: Any = None) -> PointExamples:
+        if isinstance(classes, int):
+            classes = np.array([-1, 1]) if classes == 2 else np.arange(classes)
+        points = as_points(X, self.kernel)
+        return PointExamples(points, check_labels(y, len(points), len(classes)), classes)
+
+    def taken(self, examples: Examples | PointExamples, options: Options) -> PointExamples:
+        if isinstance(examples, Examples):
+            if examples.weights is not None:
+                raise ValueError("with a kernel, every row counts the same: omit sample_weight")
+            blocks = list(examples.blocks())
+            points = as_points(stacked([block.rows for block in blocks]), self.kernel)
+            labels = np.concatenate([block.labels for block in blocks])
+            known = examples.classes, examples.encoding, examples.fingerprint, examples.is_encoded
+            examples = PointExamples(points, labels, *known)
+        return replace(examples, is_encoded=examples.is_encoded or self.is_scaled)
+
     def over(self, examples: PointExamples, options: Options) -> "KernelSpace":
         margin = options.min_margin
         check_budget(self.budget, readout=options.readout, min_margin=margin)
@@ -64,13 +81,17 @@ class KernelSpace(Space):
         weights = class_weights(options.class_weight, examples.classes, examples.counts)
         return replace(self, form=form, weights=weights)
 
-    def learner(self, examples: PointExamples, options: Options, start: KernelMemory | None = None) -> KernelLearner:
-        assert self.form is not None
-        n_classes, vote = len(examples.classes), options.readout == "vote"
-        memory = KernelMemory.empty(self.form, n_classes, vote=vote, budget=self.budget, class_weights=self.weights)
-        prepare(memory, examples.points, examples.labels)
-        generator, keep = np.random.default_rng(options.random_state), options.record_mistakes
-        return KernelLearner(memory, examples, options.tie, generator, keep, options.shuffle, float(options.lead))
+    def learner(self, examples: PointExamples, options: Options, memory: KernelMemory | None = None) -> KernelLearner:
+        if memory is None:
+            assert self.form is not None
+            n_classes, vote = len(examples.classes), options.readout == "vote"
+            memory = KernelMemory.empty(self.form, n_classes, vote=vote, budget=self.budget, class_weights=self.weights)
+        elif memory.kernel.form == "precomputed":
+            raise ValueError(
+                'kernel="precomputed" cannot learn in parts: a matrix of new rows has no products with those learned '
+                "before; call fit with the whole matrix, or pass the kernel as a function"
+            )
+        return KernelLearner(examples, memory, options)
 
     @property
     def is_scaled(self) -> bool:
@@ -108,10 +129,7 @@ def kernel_perceptron(
     """
     own = {name: asked.pop(name) for name in SPACE if name in asked}
     space, options = KernelSpace(**own), Options.of(asked, "kernel_perceptron")
-    if classes is None:
-        classes = np.array([-1, 1]) if n_classes == 2 else np.arange(n_classes)
-    examples = _as_points(X, y, space.kernel, classes)
-    examples = replace(examples, is_encoded=examples.is_encoded or space.is_scaled)
+    examples = given_examples(space, X, y, n_classes if classes is None else classes)
     return fit(examples, space, options, watch=watch, progress=progress)
 
 
@@ -119,70 +137,14 @@ def kernel_perceptron(
 SPACE = ("kernel", "gamma", "degree", "coef0", "kernel_params", "budget")
 
 
-def _as_points(X: Any, y: ArrayLike | None, kernel: str | Callable[..., Any], classes: NDArray[Any]) -> PointExamples:
-    """Examples as a kernel takes them."""
-    if y is not None:
-        points = as_points(X, kernel)
-        return PointExamples(points, check_labels(y, len(points), len(classes)), classes)
-    if not isinstance(X, Examples):
-        raise ValueError("y is missing: without labels, X must be Examples, which have them")
-    blocks = list(X.blocks())
-    points = as_points(stacked([block.rows for block in blocks]), kernel)
-    labels = np.concatenate([block.labels for block in blocks])
-    return PointExamples(points, labels, X.classes, X.encoding, X.fingerprint, X.is_encoded)
-
-
-def learn_online(
-    memory: KernelMemory,
-    X: Any,
-    y: ArrayLike,
-    *,
-    tie: Tie = "mistake",
-    lead: float = 0.0,
-    record_mistakes: bool = False,
-) -> KernelMistakes | None:
+def learn_online(memory: KernelMemory, X: Any, y: ArrayLike, *, tie: Tie = "mistake", lead: float = 0.0) -> None:
     """Learn the rows in the order given, once, into `memory`.
 
     If rows or labels are invalid, `memory` is not changed; kernel values can turn out invalid later, so pass a `copy`
-    to be safe. A precomputed matrix cannot be learned in parts: it has no products of new rows with those before.
+    to be safe.
     """
-    check_options(tie=tie, lead=lead)
-    if memory.kernel.form == "precomputed":
-        raise ValueError(
-            'kernel="precomputed" cannot learn in parts: a matrix of new rows has no products with those learned '
-            "before; call fit with the whole matrix, or pass the kernel as a function"
-        )
-    points = as_points(X, memory.kernel.form)
-    labels = check_labels(y, len(points), memory.n_classes)
-    so_far = memory.longest
-    prepare(memory, points, labels)
-    examples = PointExamples(points, labels, np.arange(memory.n_classes))
-    space = KernelLearner(memory, examples, tie, np.random.default_rng(), record_mistakes, lead=lead, so_far=so_far)
-    with put_off_interrupt():
-        space.learn(Watch())
-        space.settle()
-    return space.mistakes()
-
-
-def prepare(memory: KernelMemory, points: Points, labels: NDArray[Any]) -> None:
-    """Record what must be known of the rows before the first is visited: their width, R^2, the rounding errors."""
-    n_columns: int | None = None
-    if isinstance(points, Vectors):
-        n_columns = points.rows.n_columns
-    elif isinstance(points, Entries):
-        n_columns = points.matrix.shape[1]
-    if memory.examples and memory.n_columns != n_columns:
-        raise ValueError(f"X has {n_columns} columns, but the support rows were learned on {memory.n_columns}")
-    diagonal = memory.kernel.diagonal(points)
-    check_finite(diagonal[None])
-    if memory.kernel.is_definite and diagonal.min(initial=0.0) < 0:
-        row = int(np.argmin(diagonal))
-        raise ValueError(f"K(x, x) is {diagonal[row]:.6g} in row {row}: this is not a positive semidefinite kernel")
-    memory.n_columns = n_columns
-    memory.doubt = max(memory.doubt, memory.kernel.doubt(points))
-    places = class_places(labels, memory.n_classes)
-    squares = multiplied_squares(diagonal, weights_of_rows(memory.class_weights, places))
-    memory.longest = max(memory.longest, float(squares.max(initial=0.0)))
+    space = KernelSpace(memory.kernel.form)
+    learn_once(space.examples(X, y, memory.n_classes), space, Options(tie=tie, lead=lead), memory)
 
 
 def check_budget(budget: int | None, *, readout: str = "average", min_margin: float | None = None) -> None:

@@ -22,10 +22,11 @@ from novikoff.data.narrow import is_too_wide
 from novikoff.engine.rows import Rows, longest_square
 from novikoff.features.examples import batches_of, cached, check_there_are_two, comes_once, learned_encoding
 from novikoff.features.scaling import table_scale
+from novikoff.learn.class_weights import sample_weights
 from novikoff.learn.epochs import Watcher
-from novikoff.learn.fit import Fitted, fit, held_out_part, settled
-from novikoff.learn.linear.memory import LinearMemory, LinearModel, narrowed, resized, widened, without_first_column
-from novikoff.learn.linear.space import Linear, learn_online, weighted_examples
+from novikoff.learn.fit import Fitted, Space, fit, held_out_part, learn_once, settled
+from novikoff.learn.linear.memory import LinearMemory, LinearModel, without_first_column
+from novikoff.learn.linear.space import Linear
 from novikoff.learn.model import Classifier
 from novikoff.learn.run import Stopped
 from novikoff.options import Options
@@ -50,7 +51,7 @@ def learn_from(
     start: LinearMemory | None = None,
     watch: Watcher | None = None,
     progress: Callable[[Any], None] | None = None,
-    kernel: Mapping[str, Any] | None = None,
+    space: Space | None = None,
     folds: "Folds | None" = None,
     **options: Any,
 ) -> Fitted:
@@ -62,8 +63,8 @@ def learn_from(
     `shuffle` the blocks of the cache, and the rows within each, are visited in random order. The cache is written to a
     folder of its own in `cache_folder` (or where temporary files go), and is always removed.
 
-    With a `kernel`, these are its parameters as for `kernel_perceptron`. With `folds` the record also has the errors of
-    cross-validation; `watch` and `progress` see their runs, too.
+    The `space` is `Linear` by default. With `folds` the record also has the errors of cross-validation; `watch` and
+    `progress` see their runs, too.
 
     >>> first = ([[-1, 2], [1, 0], [1, 1]], ["blue", "red", "red"])
     >>> second = ([[-1, 0], [-1, -2], [1, -1]], ["blue", "blue", "red"])
@@ -75,35 +76,27 @@ def learn_from(
     part = held_out_part(asked, start)
     asked = replace(asked, held_out=part)
     named = None if classes is None else sorted_classes(classes)
-    scale = table_scale("auto", asked.fit_intercept or kernel is not None, asked.readout)
+    is_linear = isinstance(space := space or Linear(), Linear)
+    scale = table_scale("auto", asked.fit_intercept or not is_linear, asked.readout)
     columns = None if folds is None or encoding is not None else {"scale": scale}
     encoding = learned_encoding(source, encoding, part, scale=scale)
-    unwatched = not any(x is not None for x in (start, watch, progress, sample_weight, kernel, folds))
-    if _one_pass_will_do(asked) and unwatched and (named is not None or not comes_once(source)):
+    is_plain = is_linear and not any(x is not None for x in (start, watch, progress, sample_weight, folds))
+    if _one_pass_will_do(asked) and is_plain and (named is not None or not comes_once(source)):
         learned = _learn_in_one_pass(source, named, encoding, settled(asked, 1))
         if learned is not None:
             return learned
-    if kernel is not None and (start is not None or sample_weight is not None):
-        raise ValueError("with a kernel, files are learned from the start, and every row counts the same")
     check = learnable(asked.fit_intercept)
     with cached(
         source, encoding=encoding, classes=named, check=check, folder=cache_folder, columns=columns
     ) as examples:
         n_columns = max(examples.n_columns, 0 if start is None else start.n_columns)
-        weighted = weighted_examples(examples.among(n_columns), sample_weight)
-
-        def learn(some: Examples, how: Options, start: LinearMemory | None = None) -> Fitted:
-            if kernel is None:
-                return fit(some, Linear(), how, start=start, watch=watch, progress=progress)
-            from novikoff.learn.kernel.space import kernel_perceptron
-
-            return kernel_perceptron(some, watch=watch, progress=progress, **kernel, **vars(how))
-
-        learned = learn(weighted, asked, start)
+        weights = sample_weights(sample_weight, examples.n_rows)
+        weighted = replace(examples.among(n_columns), weights=examples.weights if weights is None else weights)
+        learned = fit(weighted, space, asked, start=start, watch=watch, progress=progress)
         if folds is None or learned.run.stopped is Stopped.INTERRUPTED:
             return learned
-        passes = learned.run.epochs + READING if kernel is None else examples.n_rows
-        errors = folds.judge(weighted, passes, asked, learn)
+        passes = learned.run.epochs + READING if is_linear else examples.n_rows
+        errors = folds.judge(weighted, passes, asked, partial(fit, space=space, watch=watch, progress=progress))
         return replace(learned, run=replace(learned.run, **errors))
 
 
@@ -120,7 +113,7 @@ class Folds:
     told: Callable[[str], None] = field(default=lambda what: None, repr=False)
 
     def judge(
-        self, examples: Examples, passes: int, options: Options, learn: Callable[[Examples, Options], Fitted]
+        self, examples: Examples, passes: int, options: Options, learn: Callable[..., Fitted]
     ) -> dict[str, tuple[int, ...]]:
         """Rows and errors of every part, as a record has them; nothing if folds are skipped or interrupted."""
         if self.if_quick and not self._are_quick(examples, passes, options):
@@ -131,7 +124,7 @@ class Folds:
             try:
                 with examples.without(part) as others:
                     some = replace(others, weights=examples.weights)
-                    run = learn(some, replace(options, held_out=part, record_mistakes=False)).run
+                    run = learn(some, options=replace(options, held_out=part, record_mistakes=False)).run
             except KeyboardInterrupt:
                 return {}
             except ValueError:
@@ -224,12 +217,13 @@ def _learn_in_one_pass(
                 entries += batch.rows.entries.size
                 memory = _with_room_for(batch.rows, memory, entries)
                 rows = with_columns(batch.rows, memory.n_columns)
-                learn_online(memory, rows, inner[codes], tie=options.tie, lead=float(options.lead))
+                space = Linear()
+                memory = learn_once(space.examples(rows, inner[codes], len(inner)), space, options, memory).history
     except KeyboardInterrupt:
         if not memory.examples:
             raise
         stopped = Stopped.INTERRUPTED
-    memory = resized(memory, width.n_columns)
+    memory = _of_width(memory, width.n_columns)
     if is_undecided and not source.counts_from_zero:  # type: ignore[attr-defined]
         memory = without_first_column(memory)
     if stopped is Stopped.MAX_ITER:
@@ -265,8 +259,13 @@ def _with_room_for(rows: Rows, memory: LinearMemory, n_entries: int) -> LinearMe
     """
     n_columns = max(rows.n_columns, memory.n_columns)
     if rows.is_sparse and is_too_wide(n_columns, n_entries, len(memory.weights)):
-        return replace(narrowed(memory), width=n_columns)  # learning makes room for new columns
-    memory = widened(memory)
+        return replace(memory.only_touched(), width=n_columns)  # learning makes room for new columns
+    memory = memory if memory.columns is None else memory.over_columns(None, memory.n_columns)
     if memory.n_columns == rows.n_columns or (rows.is_sparse and memory.n_columns > rows.n_columns):
         return memory
-    return resized(memory, max(rows.n_columns, 2 * memory.n_columns) if rows.is_sparse else rows.n_columns)
+    return _of_width(memory, max(rows.n_columns, 2 * memory.n_columns) if rows.is_sparse else rows.n_columns)
+
+
+def _of_width(memory: LinearMemory, n_columns: int) -> LinearMemory:
+    """The same memory with another number of columns."""
+    return memory.over_columns(None, n_columns) if memory.columns is None else replace(memory, width=n_columns)

@@ -17,11 +17,11 @@ from novikoff.engine.rounding import UNIT_ROUNDOFF
 from novikoff.engine.rows import Rows, folded_squares, longest_square
 from novikoff.engine.slack import Ahead
 from novikoff.learn.class_weights import ExampleWeights, multiplied_squares, weights_of_rows
-from novikoff.learn.epochs import MOST_COUNTED, Epochs, Learner, Watch, next_look, vanishes
+from novikoff.learn.epochs import MOST_COUNTED, Learner, Watch, next_look, vanishes
 from novikoff.learn.linear.memory import LinearMemory, decider
 from novikoff.learn.linear.vote import Ballot, LinearMistakes
 from novikoff.learn.run import Cycle, Stopped
-from novikoff.options import Readout, Tie
+from novikoff.options import Readout
 
 # The clock and Ctrl-C are checked between two calls of a kernel.
 STEPS_PER_CALL = 1 << 16
@@ -29,40 +29,36 @@ STEPS_PER_CALL = 1 << 16
 # How many entries of renumbered rows to cache, where not all columns have weights.
 HELD_ENTRIES = 1 << 24
 
+Numbers = NDArray[np.int64]
+
 
 @dataclass
 class LinearLearner(Learner):
     """A learner that adds examples coordinate by coordinate: the space of the linear perceptron.
 
-    Without a generator they come in the order given. If mistakes are to be kept (`keep`), `parts` has them call by
-    call, and `kept` those that the memory has, too. R^2 grows as blocks are visited for the first time, which is
-    enough: what it bounds depends on earlier examples. A lead is relative to `so_far`, the R^2 of the examples visited.
+    `parts` has the mistakes call by call, if they are kept, and `logged` those that the memory has, too. R^2 grows as
+    blocks are `measured` when they are visited for the first time, which is enough: what it bounds depends on earlier
+    examples. A lead is relative to `so_far`, the R^2 of the examples visited, in blocks that were `met`.
     """
 
     examples: Examples
     history: LinearMemory
-    tie: Tie
-    generator: np.random.Generator | None
-    max_iter: int | None
-    keep: bool = False
-    lead: float = 0.0
-    parts: list[LinearMistakes] = field(default_factory=list)
-    kept: list[LinearMistakes] = field(default_factory=list)
     measured: set[int] = field(default_factory=set)
     met: set[int] = field(default_factory=set)
-    narrow: dict[int, Rows] = field(default_factory=dict)
-    ahead: dict[int, Ahead] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.epochs = Epochs(self.examples.n_rows)
-        self.keep = self.keep or self.history.ballots is not None
-        self.began = self.history.examples
-        self.so_far = self.history.longest
+        super().__post_init__()
+        memory = self.history
+        self.keep = self.keep or memory.ballots is not None
+        self.began, self.so_far = memory.examples, memory.longest
         self.mistaken = np.zeros(self.examples.n_rows, dtype=np.bool_)
-        self.weighted = self.history.class_weights is not None or self.examples.weights is not None
-        self.history.weighted = self.history.weighted or self.weighted
-        repeats = self.generator is None and self.max_iter != 1 and not self.weighted
-        self.returning = CountedRows.of(self.examples, self.history) if repeats else None
+        self.weighted = memory.class_weights is not None or self.examples.weights is not None
+        repeats = self.generator is None and self.options.max_iter != 1 and not self.weighted
+        self.can_return = repeats and self.examples.n_rows * memory.n_classes <= MOST_COUNTED
+        self.parts: list[LinearMistakes] = []
+        self.logged: list[LinearMistakes] = []
+        self.narrow: dict[int, Rows] = {}
+        self.ahead: dict[int, Ahead] = {}
 
     def measure(self, block: Block) -> None:
         """Update R with the longest row of a block, and refuse numbers that cannot be learned from."""
@@ -110,8 +106,7 @@ class LinearLearner(Learner):
     def counts(self, readout: Readout, stopped: Stopped) -> dict[str, Any]:
         wrong = self.wrong(self.examples, readout)
         mixed = self.examples.n_blocks > 1 or self.examples.n_rows > POOL
-        known = self.determined(wrong, self.mistaken, shuffled=self.generator is not None, mixed=mixed)
-        return known | {"encoded": self.examples.is_encoded}
+        return self.determined(wrong, self.mistaken, mixed=mixed) | {"encoded": self.examples.is_encoded}
 
     def settle(self) -> None:
         """Subtract the examples that were visited after the first epoch without a mistake."""
@@ -123,6 +118,11 @@ class LinearLearner(Learner):
         """Visit all blocks; several epochs in one call only if there is one block."""
         if not self.examples.n_rows:  # all rows of a shard may be held out
             return None
+        if self.history.n_classes < 2:  # no mistake is possible
+            for block in self.examples.blocks():
+                self.measure(block)
+            self.history.examples += self.examples.n_rows
+            return None
         epochs = self._epochs_at_once()
         order = block_order(self.examples.n_blocks, self.generator)
         # A block is released before the next one is mapped.
@@ -133,19 +133,17 @@ class LinearLearner(Learner):
         """How many epochs to order in one call: on few rows twice as many as before, because a call costs more than a
         row. An epoch too many does no harm: after one without a mistake, nothing changes.
         """
-        n_rows, done = self.examples.n_rows, self.epochs.begun
+        n_rows, done, max_iter = self.examples.n_rows, self.epochs.begun, self.options.epochs
         few = self.examples.n_blocks == 1 and n_rows <= POOL and not self.one_by_one
         most = min(done + 1, max(1, STEPS_PER_CALL // n_rows)) if few else 1
-        if self.returning is not None:
+        if self.can_return:
             most = min(most, next_look(done, n_rows) - done)
-        return most if self.max_iter is None else min(most, self.max_iter - done)
+        return most if max_iter is None else min(most, max_iter - done)
 
     def _lengths(self, block: Block) -> NDArray[np.float64]:
-        """The squared lengths of rows, after weighting."""
         return multiplied_squares(folded_squares(block.rows, self.history.constant), self._weights(block))
 
     def _weights(self, block: Block) -> ExampleWeights:
-        """The weights of rows, if there are any."""
         if not self.weighted:
             return None
         own = self.examples.weights
@@ -162,10 +160,10 @@ class LinearLearner(Learner):
         block = self._narrowed(block)
         memory, (rows, labels, first), n_rows = self.history, block, block.rows.n_rows
         order = random_order(n_rows, self.generator, epochs) if self.generator else given_order(n_rows, epochs)
-        memory.lead = max(memory.lead, float(self.lead))
+        memory.lead, memory.weighted = max(memory.lead, self.lead), memory.weighted or self.weighted
         sizes = math.sqrt(memory.vector_square) * math.sqrt(memory.step_square)
         doubt = 4.0 * (rows.widest + 2) * UNIT_ROUNDOFF * sizes
-        rule = Rule(memory.constant, self.lead > 0 or self.tie == "mistake", doubt, float(self.lead))
+        rule = Rule(memory.constant, self.lead > 0 or self.options.tie == "mistake", doubt, self.lead)
         binary, of_rows = memory.n_classes == 2, self._weights(block)
         signs = labels * of_rows if binary and of_rows is not None else labels
         amounts = np.empty(0) if of_rows is None else of_rows
@@ -217,8 +215,6 @@ class LinearLearner(Learner):
     ) -> None:
         rows = block.first + visited[at].astype(np.int64)
         self.mistaken[rows] = True
-        if self.returning is not None:
-            self.returning.count(rows, rivals)
         if not self.keep or not len(at):
             return
         labels, times = block.labels[visited[at]], self.history.examples + at.astype(np.int64)
@@ -232,11 +228,18 @@ class LinearLearner(Learner):
         """Move the mistakes so far to the memory, if there is to be a vote."""
         if self.history.ballots is not None and self.parts:
             self.history.ballots.append(Ballot.of(self.examples, LinearMistakes.joined(self.parts)))
-        self.kept.extend(self.parts)
+        self.logged.extend(self.parts)
         self.parts.clear()
 
     def mistakes(self) -> LinearMistakes | None:
-        return LinearMistakes.joined([*self.kept, *self.parts]) if self.keep else None
+        return LinearMistakes.joined([*self.logged, *self.parts]) if self.keep else None
+
+    def weights_hash(self) -> int:
+        digest = hashlib.blake2b(self.history.weights.tobytes(), digest_size=8).digest()
+        return int.from_bytes(digest, "big")  # the same in every process, so that a run can resume in another
+
+    def cycle(self, made: LinearMistakes, since: int, until: int, watch: Watch) -> Cycle | None:
+        return cycle_of(self.examples, self.history, made.rows, made.wrong, since, until, watch)
 
 
 def _in_kernel_layout(memory: LinearMemory, sparse: bool) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -250,53 +253,34 @@ def _in_kernel_layout(memory: LinearMemory, sparse: bool) -> tuple[NDArray[np.fl
     return memory.weights.T, memory.drift.T
 
 
-Numbers = NDArray[np.int64]
+def cycle_of(
+    examples: Examples, memory: LinearMemory, rows: Numbers, rivals: Numbers, since: int, until: int, watch: Watch
+) -> Cycle | None:
+    """The mistakes on these rows, if they cancel; with more than two classes each for its rival."""
+    binary, n_classes = memory.n_classes <= 2, memory.n_classes
+    places, times = np.unique(rows if binary else rows * n_classes + rivals, return_counts=True)
+    rows, rivals = (places, places) if binary else np.divmod(places, n_classes)
+    block = examples.take(rows)
+    labels = block.labels.astype(np.int64)
+    if binary:
+        signs, names = [labels], None
+    else:  # for the weights of each class: added where it is the right one, subtracted where it is the rival
+        signs = [(labels == c).astype(np.int64) - (rivals == c) for c in range(n_classes)]
+        names = tuple(examples.classes[rivals].tolist())
+    for sign in signs:
+        if not _vanish(block.rows, sign * times, bool(memory.constant), watch):
+            return None
+    return Cycle(since, until, tuple(rows.tolist()), tuple(times.tolist()), names)
 
 
-class CountedRows:
-    """How often each row was a mistake; with more than two classes, against each rival."""
-
-    def __init__(self, examples: Examples, memory: LinearMemory) -> None:
-        self.examples, self.memory = examples, memory
-        self.n_rivals = 1 if memory.n_classes <= 2 else memory.n_classes
-        self.counts = np.zeros(examples.n_rows * self.n_rivals, dtype=np.int64)
-
-    @classmethod
-    def of(cls, examples: Examples, memory: LinearMemory) -> "CountedRows | None":
-        """None if there are too many to count."""
-        return cls(examples, memory) if examples.n_rows * memory.n_classes <= MOST_COUNTED else None
-
-    def count(self, rows: Numbers, rivals: Numbers) -> None:
-        np.add.at(self.counts, rows if self.n_rivals == 1 else rows * self.n_rivals + rivals, 1)
-
-    def weights_hash(self) -> int:
-        digest = hashlib.blake2b(self.memory.weights.tobytes(), digest_size=8).digest()
-        return int.from_bytes(digest, "big")  # the same in every process, so that a run can resume in another
-
-    def count_anew(self) -> None:
-        self.counts[:] = 0
-
-    def cancelled(self, since: int, until: int, watch: Watch) -> Cycle | None:
-        places = np.flatnonzero(self.counts)
-        times, (rows, rivals) = self.counts[places], np.divmod(places, self.n_rivals)
-        block = self.examples.take(rows)
-        labels = block.labels.astype(np.int64)
-        if self.n_rivals == 1:
-            is_zero, names = self._vanish(block.rows, labels * times, watch), None
-        else:  # for the weights of each class: added where it is the right one, subtracted where it is the rival
-            signs = ((labels == c).astype(np.int64) - (rivals == c) for c in range(self.n_rivals))
-            is_zero = all(self._vanish(block.rows, sign * times, watch) for sign in signs)
-            names = tuple(self.examples.classes[rivals].tolist())
-        return Cycle(since, until, tuple(rows.tolist()), tuple(times.tolist()), names) if is_zero else None
-
-    def _vanish(self, rows: Rows, times: Numbers, watch: Watch) -> bool:
-        """Whether rows, with their multiplicities, add up to exactly 0; False also if time runs out."""
-        if self.memory.constant and times.sum() != 0:
-            return False
-        if not rows.is_sparse:
-            pairs = ((column, times) for column in rows.as_array().T)
-        else:
-            columns = narrow(rows, used_columns([rows])).as_scipy().tocsc()
-            parts = (slice(*ends) for ends in pairwise(columns.indptr.tolist()))
-            pairs = ((columns.data[part], times[columns.indices[part]]) for part in parts)
-        return all(not watch.is_over() and vanishes(values.tolist(), own.tolist()) for values, own in pairs)
+def _vanish(rows: Rows, times: Numbers, folded: bool, watch: Watch) -> bool:
+    """Whether rows, with their multiplicities, add up to exactly 0; False also if time runs out."""
+    if folded and times.sum() != 0:
+        return False
+    if not rows.is_sparse:
+        pairs = ((column, times) for column in rows.as_array().T)
+    else:
+        columns = narrow(rows, used_columns([rows])).as_scipy().tocsc()
+        parts = (slice(*ends) for ends in pairwise(columns.indptr.tolist()))
+        pairs = ((columns.data[part], times[columns.indices[part]]) for part in parts)
+    return all(not watch.is_over() and vanishes(values.tolist(), own.tolist()) for values, own in pairs)

@@ -92,14 +92,27 @@ class LinearMemory(History):
             return as_rows(rows.matrix[:, self.columns])
         return narrow(rows, self.columns)
 
-    def make_room(self, parts: Iterable[Rows]) -> None:
-        """Give weights to all columns of rows, where some have none."""
+    def over_columns(self, columns: Table | None, width: int) -> "LinearMemory":
+        """The same memory with weights for these columns, or for all, of `width`; new ones have the weight 0."""
+        tables = (self.columns, self.n_columns), (columns, width)
+        old, new = (np.arange(n) if table is None else table for table, n in tables)
+        _, *places = np.intersect1d(old, new, assume_unique=True, return_indices=True)
+        here, there = (np.append(place, len(table)) for place, table in zip(places, (old, new), strict=True))
+        moved = [np.zeros((len(part), len(new) + 1)) for part in (self.weights, self.drift)]
+        for part, before in zip(moved, (self.weights, self.drift), strict=True):
+            part[:, there] = before[:, here]
+        return replace(self, weights=moved[0], drift=moved[1], columns=columns, width=0 if columns is None else width)
+
+    def with_room_for(self, parts: Iterable[Rows]) -> "LinearMemory":
+        """The same memory with weights for all columns of rows, where some have none."""
         if self.columns is None or np.array_equal(columns := used_columns(parts), self.columns):
-            return
-        table = np.union1d(self.columns, columns)
-        places = np.append(np.searchsorted(table, self.columns), len(table))
-        self.weights, self.drift = (_moved(old, places, len(table)) for old in (self.weights, self.drift))
-        self.columns = table
+            return self
+        return self.over_columns(np.union1d(self.columns, columns), self.width)
+
+    def only_touched(self) -> "LinearMemory":
+        """The same memory with weights only for the columns that a mistake has touched."""
+        places = np.flatnonzero(np.any((self.weights != 0.0) | (self.drift != 0.0), axis=0)[:-1])
+        return self.over_columns(places if self.columns is None else self.columns[places], self.n_columns)
 
     @property
     def vector_square(self) -> float:
@@ -133,14 +146,13 @@ class LinearMemory(History):
         return super().recorded(*asked, **{"weighted": self.weighted, **more})
 
     def finished(self) -> "LinearMemory":
-        return self if self.columns is None else narrowed(self)
+        return self if self.columns is None else self.only_touched()
 
     def summed(self) -> NDArray[np.float64]:
         """The sum of the weights after each example: not rounded where the examples are whole numbers."""
         return self.examples * self.weights - self.drift if self.examples else self.weights.copy()
 
     def average(self) -> NDArray[np.float64]:
-        """The mean of the weights after each example."""
         return self.summed() / max(self.examples, 1)
 
 
@@ -149,25 +161,10 @@ def vectors_for(n_classes: int) -> int:
     return n_classes if n_classes > 2 else 1
 
 
-def _moved(weights: NDArray[np.float64], places: NDArray[np.int64], n_columns: int) -> NDArray[np.float64]:
-    moved = np.zeros((len(weights), n_columns + 1))
-    moved[:, places] = weights
-    return moved
-
-
 def read_out(memory: LinearMemory, readout: Readout) -> NDArray[np.float64]:
-    """The weights that predict: the last ones, or the average (a vote has no weights of its own).
-
-    They belong to `memory.columns`, the intercept last; `written_out` has one for every column.
-    """
+    """The weights that predict: the last ones, or the average (a vote has no weights of its own), of `memory.columns`,
+    the intercept last."""
     return memory.weights if readout == "last" else memory.average()
-
-
-def written_out(memory: LinearMemory, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The weights of all columns, the intercept last."""
-    if memory.columns is None:
-        return weights
-    return _moved(weights, np.append(memory.columns, memory.n_columns), memory.n_columns)
 
 
 def columns_to_keep(parts: Iterable[Rows], n_columns: int, n_entries: int, n_classes: int) -> Table | None:
@@ -252,7 +249,6 @@ class Decider:
         return found
 
     def classes(self, rows: Rows) -> NDArray[np.int64]:
-        """The class number of every row."""
         return predicted(self.decide(rows))
 
     def shown(self, scores: NDArray[np.float64], eta0: float = 1.0) -> NDArray[np.float64]:
@@ -284,18 +280,6 @@ def decider(memory: LinearMemory, readout: Readout) -> Decider:
     return Decider(memory, memory.weights, is_vote=True)
 
 
-def resized(memory: LinearMemory, n_columns: int) -> LinearMemory:
-    """The same memory with another number of columns. Those added have the weight 0, like all not seen in training."""
-    if memory.columns is not None:
-        return replace(memory, width=n_columns)
-    result = replace(memory, weights=np.zeros((len(memory.weights), n_columns + 1)), drift=np.empty(0))
-    result.drift = np.zeros_like(result.weights)
-    both = min(n_columns, memory.n_columns)
-    for old, new in ((memory.weights, result.weights), (memory.drift, result.drift)):
-        new[:, :both], new[:, -1] = old[:, :both], old[:, -1]
-    return result
-
-
 def without_first_column(memory: LinearMemory) -> LinearMemory:
     """The same memory without its first column, in which no example had an entry."""
     if memory.n_columns == 0:
@@ -303,21 +287,6 @@ def without_first_column(memory: LinearMemory) -> LinearMemory:
     if memory.columns is not None:
         return replace(memory, columns=memory.columns - 1, width=memory.width - 1)
     return replace(memory, weights=memory.weights[:, 1:].copy(), drift=memory.drift[:, 1:].copy())
-
-
-def narrowed(memory: LinearMemory) -> LinearMemory:
-    """The same memory with weights only for the columns that a mistake has touched."""
-    places = np.flatnonzero(np.any((memory.weights != 0.0) | (memory.drift != 0.0), axis=0)[:-1])
-    kept = np.append(places, memory.weights.shape[1] - 1)
-    weights, drift = memory.weights[:, kept], memory.drift[:, kept]
-    columns = places.astype(np.int64) if memory.columns is None else memory.columns[places]
-    return replace(memory, weights=weights, drift=drift, columns=columns, width=memory.n_columns)
-
-
-def widened(memory: LinearMemory) -> LinearMemory:
-    """The same memory with a weight for every column."""
-    weights, drift = (written_out(memory, part) for part in (memory.weights, memory.drift))
-    return replace(memory, weights=weights, drift=drift, columns=None, width=0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -373,8 +342,9 @@ class LinearModel(Classifier):
         return [NamedWeight(labels[c], self._name(j), float(weights[c, j])) for c, j in found]
 
     def weights(self) -> NDArray[np.float64]:
-        """The weights of the read-out times the learning rate: a row per class (one for two), the intercept last."""
-        return written_out(self.memory, self._weights())
+        memory = self.memory
+        whole = memory if memory.columns is None else memory.over_columns(None, memory.n_columns)
+        return replace(self, memory=whole)._weights()
 
     def _weights(self) -> NDArray[np.float64]:
         if self.readout == "vote":

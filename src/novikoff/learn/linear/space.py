@@ -22,12 +22,11 @@ from numpy.typing import ArrayLike, NDArray
 from novikoff.data.examples import Examples
 from novikoff.engine.rows import Rows, as_rows, longest_square
 from novikoff.learn.class_weights import ExampleWeights, class_weights, sample_weights
-from novikoff.learn.epochs import Watch, Watcher, put_off_interrupt
-from novikoff.learn.fit import Fitted, Space, fit
+from novikoff.learn.epochs import Watcher
+from novikoff.learn.fit import Fitted, Space, fit, given_examples, learn_once
 from novikoff.learn.linear.learner import LinearLearner
 from novikoff.learn.linear.memory import LinearMemory, columns_to_keep
-from novikoff.learn.linear.vote import LinearMistakes
-from novikoff.options import Options, Tie, check_options
+from novikoff.options import Options, Tie
 
 
 @dataclass(frozen=True)
@@ -39,23 +38,31 @@ class Linear(Space):
 
     weights: ExampleWeights = None
 
+    def examples(self, X: Any, y: Any, classes: int | NDArray[Any], weights: Any = None) -> Examples:
+        known, n_classes = (None, classes) if isinstance(classes, int) else (classes, len(classes))
+        examples = Examples.in_blocks([(as_rows(X, any_order=True).without_repeats(), y)], n_classes, known)
+        return examples if weights is None else replace(examples, weights=weights)
+
+    def taken(self, examples: Examples, options: Options) -> Examples:
+        chooses = options.lead == "auto" or options.early_stopping or options.held_out is not None
+        if chooses and isinstance(examples.parts, list):  # holding rows out renumbers them
+            for rows in _rows_of(examples):
+                longest_square(rows, float(options.fit_intercept))  # raises an error that names an invalid number
+        return examples
+
     def over(self, examples: Examples, options: Options) -> "Linear":
         return Linear(class_weights(options.class_weight, examples.classes, examples.counts))
 
-    def learner(self, examples: Examples, options: Options, start: LinearMemory | None = None) -> "LinearLearner":
+    def learner(self, examples: Examples, options: Options, memory: LinearMemory | None = None) -> LinearLearner:
         vote = options.readout == "vote"
-        if start is None:
+        if memory is None:
             n_columns, n_classes, fit_intercept = examples.n_columns, len(examples.classes), options.fit_intercept
             columns = columns_to_keep(_rows_of(examples), n_columns, examples.n_entries, n_classes)
             memory = LinearMemory.empty(n_columns, n_classes, fit_intercept=fit_intercept, vote=vote, columns=columns)
             memory.class_weights = self.weights
-        else:
-            memory = start.copy()
-            _check_goes_on(memory, examples.n_columns, vote, self.weights)
-            memory.make_room(_rows_of(examples))
-        generator = np.random.default_rng(options.random_state) if options.shuffle else None
-        keep = options.record_mistakes
-        return LinearLearner(examples, memory, options.tie, generator, options.epochs, keep, float(options.lead))
+            return LinearLearner(examples, memory, options)
+        _check_goes_on(memory, examples.n_columns, vote, self.weights)
+        return LinearLearner(examples, memory.with_room_for(_rows_of(examples)), options)
 
 
 def perceptron(
@@ -88,58 +95,20 @@ def perceptron(
     >>> learned.run.mistakes, learned.run.stopped.name
     (3, 'NO_MISTAKES')
     """
-    asked = Options.of(options, "perceptron")
-    examples = weighted_examples(_as_examples(X, y, n_classes, classes), sample_weight)
-    if y is not None and (asked.lead == "auto" or asked.early_stopping or asked.held_out is not None):
-        for rows in _rows_of(examples):  # holding rows out renumbers them, so look for invalid numbers before
-            longest_square(rows, float(asked.fit_intercept))
-    return fit(examples, Linear(), asked, start=start, watch=watch, progress=progress)
-
-
-def _as_examples(X: Any, y: ArrayLike | None, n_classes: int, classes: NDArray[Any] | None = None) -> Examples:
-    """Examples as they are; rows and their labels as one block."""
-    if y is not None:
-        n_classes = n_classes if classes is None else len(classes)
-        return Examples.in_blocks([(as_rows(X, any_order=True).without_repeats(), y)], n_classes, classes)
-    if not isinstance(X, Examples):
-        raise ValueError("y is missing: without labels, X must be Examples, which have them")
-    return X
-
-
-def weighted_examples(examples: Examples, sample_weight: Any) -> Examples:
-    """The same examples, weighted."""
-    weights = sample_weights(sample_weight, examples.n_rows)
-    return examples if weights is None else replace(examples, weights=weights)
+    examples = given_examples(Linear(), X, y, n_classes if classes is None else classes)
+    if sample_weight is not None:
+        examples = replace(examples, weights=sample_weights(sample_weight, examples.n_rows))
+    return fit(examples, Linear(), Options.of(options, "perceptron"), start=start, watch=watch, progress=progress)
 
 
 def _rows_of(examples: Examples) -> Iterator[Rows]:
     return (block.rows for block in examples.blocks())
 
 
-def learn_online(
-    memory: LinearMemory,
-    X: Any,
-    y: ArrayLike,
-    *,
-    tie: Tie = "mistake",
-    lead: float = 0.0,
-    record_mistakes: bool = False,
-    sample_weight: Any = None,
-) -> LinearMistakes | None:
+def learn_online(memory: LinearMemory, X: Any, y: ArrayLike, *, tie: Tie = "mistake", lead: float = 0.0) -> None:
     """Learn the rows in the order given, once, into `memory`. If anything is wrong with them, nothing is changed."""
-    check_options(tie=tie, lead=lead)
-    examples = weighted_examples(_as_examples(X, y, memory.n_classes), sample_weight)
-    _check_goes_on(memory, examples.n_columns)
-    space = LinearLearner(examples, memory, tie, None, 1, keep=record_mistakes, lead=lead)
-    space.measure(examples.block(0))
-    memory.make_room(_rows_of(examples))
-    if memory.n_classes < 2:
-        memory.examples += examples.n_rows  # one label so far, so no mistake is possible
-    else:
-        with put_off_interrupt():
-            space.learn(Watch())
-    space.settle()
-    return space.mistakes()
+    options = Options(tie=tie, lead=lead)
+    learn_once(Linear().examples(X, y, memory.n_classes), Linear(), options, memory)
 
 
 def grow(memory: LinearMemory, places: list[int], n_classes: int) -> LinearMemory:

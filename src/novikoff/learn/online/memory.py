@@ -47,40 +47,6 @@ LONGEST_ROW = 1024
 SMALLEST_NORMAL = sys.float_info.min
 
 
-class StreamLabels:
-    """The class number of every label, in order of appearance; the classes, in order; the signs of two."""
-
-    __slots__ = ("are_fixed", "classes", "places", "signs")
-
-    def __init__(self, classes: Iterable[Hashable] | None = None) -> None:
-        self.places: dict[Any, int] = {}
-        self.classes: tuple[Any, ...] = ()
-        self.signs: dict[Any, float] = {}
-        self.are_fixed = classes is not None
-        if classes is not None:
-            self.set(_as_classes(classes))
-
-    def set(self, labels: Iterable[Hashable]) -> None:
-        """Set the labels, in order of appearance."""
-        appeared = list(labels)
-        self.classes = _in_order(appeared)
-        places = {label: place for place, label in enumerate(self.classes)}
-        self.places = {label: places[label] for label in appeared}
-        self.signs = dict(zip(self.classes, (-1.0, 1.0), strict=True)) if len(appeared) == 2 else {}
-
-    def check(self, label: Hashable) -> None:
-        """Refuse what cannot be a label here."""
-        try:
-            known = label in self.places
-        except TypeError:
-            raise TypeError(f"label {label!r} is not hashable; use a string, a number or a tuple of them") from None
-        if not known and self.are_fixed:
-            how = "name it there, or omit classes, and labels are learned as they come"
-            raise ValueError(f"label {label!r} is not in classes={list(self.classes)!r}; {how}")
-        if not known and is_missing(label):
-            raise ValueError(f"the label {label!r} means missing, as NaN and None do; omit such examples")
-
-
 @dataclass(frozen=True, eq=False)
 class OnlineState:
     """All that an `OnlinePerceptron` has learned; `labels` are in order of appearance.
@@ -94,10 +60,10 @@ class OnlineState:
 
     labels: tuple[Hashable, ...]
     weights: tuple[NamedWeights, ...]
-    examples: int
-    mistakes: int
-    longest: float
-    classes_are_fixed: bool
+    examples: int = 0
+    mistakes: int = 0
+    longest: float = 0.0
+    classes_are_fixed: bool = False
     waited: int = 0
     scales: dict[Any, RunningScale] | None = None
     trials: tuple[float, float] = (0.0, 0.0)
@@ -113,30 +79,49 @@ class OnlineMemory(History):
 
     mistakes: int = 0
 
-    def __init__(self, labels: StreamLabels, readout: OnlineReadout, fit_intercept: bool, lead: float) -> None:
-        self.examples = self.mistakes = self.narrow = 0
+    def __init__(self, state: OnlineState, readout: OnlineReadout, fit_intercept: bool, lead: float) -> None:
         self.lead = float(lead)
-        self.waited = 0  # the updates between predicting and learning, summed over the mistakes judged as served
-        self._labels = labels
-        self._by_name = [no_weights() for _ in range(len(labels.classes) if len(labels.classes) > 2 else 1)]
-        self._row: WeightRow | None = None  # for two classes, while every update has the same names, as in a table
-        self._row_is_ahead = False  # of the weights by name
         self._constant = 1.0 if fit_intercept else 0.0
-        self._longest = 0.0  # without the constant
-        self._square = 0.0  # R^2, with a lead
-        self._trials = (0.0, 0.0)
+        self.classes_are_fixed = state.classes_are_fixed
+        self._set_labels(state.labels)
+        self._by_name = list(state.weights)
+        self._row_is_ahead = False  # of the weights by name
+        self.examples, self.mistakes, self.narrow = state.examples, state.mistakes, state.narrow
+        self.waited = state.waited  # the updates between predicting and learning, of the mistakes judged as served
+        self._longest = state.longest  # without the constant
+        self._square = state.square  # R^2, with a lead
+        self._trials = state.trials
+        names = dict.fromkeys(self.feature_names()) if len(self._by_name[0]) <= LONGEST_ROW else {}
+        # For two classes, while every update has the same names, as in a table.
+        self._row = WeightRow.if_all(names, self._by_name[0]) if self._signs else None
         self._settle()
         self.readout = readout
 
-    @property
-    def classes(self) -> tuple[Any, ...]:
-        """The labels known so far: sorted, or in order of appearance if they cannot be sorted."""
-        return self._labels.classes
+    @staticmethod
+    def begin(classes: Iterable[Hashable] | None) -> OnlineState:
+        """The state before the first example."""
+        labels = () if classes is None else tuple(_as_classes(classes))
+        weights = tuple(no_weights() for _ in range(len(labels) if len(labels) > 2 else 1))
+        return OnlineState(labels, weights, classes_are_fixed=classes is not None)
 
-    @property
-    def classes_are_fixed(self) -> bool:
-        """Whether the labels were given beforehand."""
-        return self._labels.are_fixed
+    def _set_labels(self, labels: Iterable[Hashable]) -> None:
+        """Set the labels, in order of appearance. `classes` are sorted, or in that order if they cannot be sorted."""
+        appeared = list(labels)
+        self.classes: tuple[Any, ...] = _in_order(appeared)
+        places = {label: place for place, label in enumerate(self.classes)}
+        self._places = {label: places[label] for label in appeared}
+        self._signs = dict(zip(self.classes, (-1.0, 1.0), strict=True)) if len(appeared) == 2 else {}
+
+    def _check_label(self, label: Hashable) -> None:
+        try:
+            known = label in self._places
+        except TypeError:
+            raise TypeError(f"label {label!r} is not hashable; use a string, a number or a tuple of them") from None
+        if not known and self.classes_are_fixed:
+            how = "name it there, or omit classes, and labels are learned as they come"
+            raise ValueError(f"label {label!r} is not in classes={list(self.classes)!r}; {how}")
+        if not known and is_missing(label):
+            raise ValueError(f"the label {label!r} means missing, as NaN and None do; omit such examples")
 
     def feature_names(self) -> list[Any]:
         """The features that have a weight, possibly 0, in order of appearance."""
@@ -149,7 +134,6 @@ class OnlineMemory(History):
 
     @property
     def weights_length(self) -> float:
-        """The length of the last weights: ||w||, or ||W|| of all classes."""
         return hypot(*(pair.real for weights in self._weights for pair in weights.values()))
 
     @property
@@ -176,10 +160,9 @@ class OnlineMemory(History):
         return self._by_name
 
     def _add(self, place: int, example: Mapping[Any, Any], sign: float) -> None:
-        """Add an example."""
         weights = self._weights[place]
         add_to(weights, example, complex(sign, sign * self.examples), self._constant)
-        self._row = WeightRow.if_all(example, weights) if self._labels.signs else None
+        self._row = WeightRow.if_all(example, weights) if self._signs else None
 
     def _add_to_row(self, values: tuple[Any, ...], sign: float, mistake: bool) -> None:
         """Add an example with these values of all names in the row, and count it."""
@@ -200,7 +183,6 @@ class OnlineMemory(History):
         self._settle()
 
     def _let_r_grow(self, example: Mapping[Any, Any]) -> None:
-        """Increase R to the length of an example, if that is larger."""
         self._longest = max(self._longest, hypot(*example.values()))
         self._square = self._square_with(example)
 
@@ -233,23 +215,13 @@ class OnlineMemory(History):
     def _let_in(self, labels: Iterable[Hashable]) -> None:
         """Set the labels. Two classes share one weight vector w; apart, they have -w and +w."""
         weights, before = self._weights, self.classes
-        self._labels.set(labels)
+        self._set_labels(labels)
         self._row = None
         if len(before) == 2:
             weights.insert(0, {name: -pair for name, pair in weights[0].items()})
         if len(self.classes) > 2:
             old = dict(zip(before, weights, strict=False))
             weights[:] = [old.get(label) or no_weights() for label in self.classes]
-
-    def _go_on_from(self, state: OnlineState) -> None:
-        self._labels.set(state.labels)
-        self._labels.are_fixed = state.classes_are_fixed
-        self._by_name = list(state.weights)
-        self.examples, self.mistakes, self.waited = state.examples, state.mistakes, state.waited
-        self.narrow, self._longest, self._square = state.narrow, state.longest, state.square
-        names = dict.fromkeys(self.feature_names()) if len(self._by_name[0]) <= LONGEST_ROW else {}
-        self._row = WeightRow.if_all(names, self._by_name[0]) if self._labels.signs else None
-        self._settle()
 
     # -- read-outs --------------------------------------------------------------------------------------------------
 
@@ -279,11 +251,9 @@ class OnlineMemory(History):
         return {name: weight for name, weight in self._read_out(label).items() if weight and name is not Intercept}
 
     def intercept(self, label: Hashable = None) -> float:
-        """The intercept for a label, as the read-out has it."""
         return self._read_out(label)[Intercept]
 
     def weights_by_name(self) -> list[NamedWeight]:
-        """The weights that are not 0, of all classes, the largest absolute value first."""
         labels = self.classes if len(self.classes) > 2 else (None,)
         parts = ((label, {**self.weights(label), None: self.intercept(label)}) for label in labels)
         return heaviest_first(
@@ -291,16 +261,15 @@ class OnlineMemory(History):
         )
 
     def _predict(self, x: Mapping[Any, Any], readout: str) -> Any:
-        labels = self._labels
-        if labels.signs:
+        if self._signs:
             last, mean = self._sure_scores(x, readout != "last")
             score = last if readout == "last" else mean
             if score:
-                return labels.classes[score > 0.0]
+                return self.classes[score > 0.0]
         scores = self._scores(as_numbers(x), readout)
-        if labels.signs:
-            return labels.classes[scores[0] >= 0.0]
-        return labels.classes[scores.index(max(scores))] if labels.classes else None
+        if self._signs:
+            return self.classes[scores[0] >= 0.0]
+        return self.classes[scores.index(max(scores))] if self.classes else None
 
     def _sure_scores(self, x: Mapping[Any, Any], averaged: bool) -> tuple[float, float]:
         """The scores of the last weights and of the mean, for two classes, where their signs are certain; else 0.
@@ -340,12 +309,12 @@ class OnlineMemory(History):
         return [dot_of_sum(weights, example, self.examples) for weights in self._weights]
 
     def _read_out(self, label: Hashable) -> dict[Any, float]:
-        classes, places = self.classes, self._labels.places
+        classes, places = self.classes, self._places
         if label is None and len(classes) > 2:
             raise ValueError(f"each of the {len(classes)} classes has its own weights; pass the label of one")
         if label is not None and label not in places:
             raise ValueError(f"label {label!r} is not among the classes known so far, {list(classes)!r}")
-        sign, place = (self._labels.signs.get(label, 1.0), 0) if len(classes) <= 2 else (1.0, places[label])
+        sign, place = (self._signs.get(label, 1.0), 0) if len(classes) <= 2 else (1.0, places[label])
         weights, n = self._weights[place], self.examples
         if self._in_charge == "last" or not n:
             return {name: sign * pair.real for name, pair in weights.items()}

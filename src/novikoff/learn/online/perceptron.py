@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 from novikoff.engine.rule import is_added
 from novikoff.features.names import Intercept, RunningScales, are_plain, as_numbers
 from novikoff.learn.epochs import put_off_interrupt
-from novikoff.learn.online.memory import NOT_QUICK, OnlineMemory, OnlineReadout, OnlineState, StreamLabels
+from novikoff.learn.online.memory import NOT_QUICK, OnlineMemory, OnlineReadout, OnlineState
 from novikoff.learn.online.weights import NONE, dot
 from novikoff.learn.run import Run
 from novikoff.options import Tie, check_options
@@ -103,7 +103,7 @@ class OnlinePerceptron(OnlineMemory):
                 "it, with lead=0 and lead=0.2, say, and keep the one whose predictions were wrong less often"
             )
         check_options(tie=tie, lead=lead)
-        super().__init__(StreamLabels(classes), readout, fit_intercept, lead)
+        super().__init__(self.begin(classes), readout, fit_intercept, lead)
         self.fit_intercept, self.tie, self.scale = fit_intercept, tie, scale
         self._scales = RunningScales() if scale else None
         self.rival: Any = None  # with more than two classes, the one that the last update was subtracted from
@@ -137,7 +137,7 @@ class OnlinePerceptron(OnlineMemory):
             x = self._scaled_to_learn(x, y, self._scales)
         row = self._row
         try:
-            sign = self._labels.signs[y]
+            sign = self._signs[y]
             if row is not None and len(x) == row.width and type(x) is dict:  # a subclass may make up missing values
                 values = row.columns(x)
                 length, away = hypot(*values), dist(row.weights, values)
@@ -191,7 +191,7 @@ class OnlinePerceptron(OnlineMemory):
         for row, (x, y) in enumerate(zip(seen, truths, strict=True)):
             try:
                 seen[row] = as_numbers(x)
-                self._labels.check(y)
+                self._check_label(y)
             except (TypeError, ValueError) as error:
                 raise type(error)(f"example {row}: {error} (none of the examples was learned)") from None
         with put_off_interrupt():
@@ -216,7 +216,7 @@ class OnlinePerceptron(OnlineMemory):
             raise ValueError("serve_one needs classes=[...] from the start: labels cannot be added later")
         example = self.scaled_one(x)
         scores = self._class_scores(example)
-        first = int(scores[1] >= 0.0) if self._labels.signs else scores.index(max(scores))
+        first = int(scores[1] >= 0.0) if self._signs else scores.index(max(scores))
         second = _best_other(scores, first)
         ahead = scores[first] - scores[second]
         sure = ahead > 0.0 or (self.tie == "predict" and not self.lead)
@@ -241,10 +241,10 @@ class OnlinePerceptron(OnlineMemory):
         (2, 1)
         """
         example = as_numbers(x)
-        self._labels.check(y)
+        self._check_label(y)
         waited = self.updates - served.mistakes
         said = {served.first, served.second}
-        if waited < 0 or len(said) < 2 or not said <= self._labels.places.keys():
+        if waited < 0 or len(said) < 2 or not said <= self._places.keys():
             raise ValueError(f"{served!r} was not served by this model")
         if self._scales is not None:
             if served.point is None or served.point.keys() != example.keys():
@@ -264,14 +264,13 @@ class OnlinePerceptron(OnlineMemory):
 
     @property
     def run(self) -> Run:
-        """The record of what happened so far, as of every learner."""
         record: Run = self.recorded(self._in_charge, order="given")
         return record
 
     def to_state(self) -> OnlineState:
         """All that was learned; the weights are not copied."""
         return OnlineState(
-            labels=tuple(self._labels.places),
+            labels=tuple(self._places),
             weights=tuple(self._weights),
             examples=self.examples,
             mistakes=self.mistakes,
@@ -290,8 +289,7 @@ class OnlinePerceptron(OnlineMemory):
         model = cls(**parameters, scale=state.scales is not None)
         if state.scales is not None:
             model._scales = RunningScales(state.scales.items())
-        model._go_on_from(state)
-        model._judge(state.trials, state.examples)
+        OnlineMemory.__init__(model, state, model.readout, model.fit_intercept, model.lead)
         return model
 
     clone = _supervised = OnlyAfterToRiver()
@@ -317,19 +315,19 @@ class OnlinePerceptron(OnlineMemory):
     def _scaled_to_learn(self, x: Mapping[Any, Any], y: Hashable, scales: RunningScales) -> dict[Any, Any]:
         """An example in the scales, to which it is added first; if anything is wrong with it, it is not."""
         example = as_numbers(x)
-        self._labels.check(y)
+        self._check_label(y)
         return scales.learn(example)
 
     def _learn_slowly(self, x: Mapping[Any, Any], y: Hashable) -> bool:
         """Learn an example that is new in some way, or whose score is too close to the limit."""
         example = as_numbers(x)
-        self._labels.check(y)
+        self._check_label(y)
         if example is not x:
             return self.learn_one(example, y)
         if self.examples >= self._trial_at:
             self._hold_trial(example, y)
-        if y not in self._labels.places:
-            self._let_in([*self._labels.places, y])
+        if y not in self._places:
+            self._let_in([*self._places, y])
         mistake, narrow = self._learn(example, y)
         self._count(mistake, narrow)
         return mistake
@@ -339,10 +337,10 @@ class OnlinePerceptron(OnlineMemory):
         self._let_r_grow(example)
         if len(self.classes) < 2:
             return False, False  # with one label, no mistake is possible
-        scores, right = self._class_scores(example), self._labels.places[y]
+        scores, right = self._class_scores(example), self._places[y]
         rival = _best_other(scores, right)
         # Of two the second wins ties, of more the first.
-        wins_ties, ahead = (right < rival) != bool(self._labels.signs), scores[right] - scores[rival]
+        wins_ties, ahead = (right < rival) != bool(self._signs), scores[right] - scores[rival]
         mistake = is_added(ahead, 0.0, self.tie == "mistake" or self.lead > 0.0, wins_ties)
         narrow = not mistake and self.lead > 0.0 and is_added(ahead, 2.0 * self.lead * self._square, True, False)
         if mistake or narrow:
@@ -352,11 +350,11 @@ class OnlinePerceptron(OnlineMemory):
     def _class_scores(self, example: Mapping[Any, Any]) -> list[float]:
         """The score of every class by the last weights; of two, one is the other's with the opposite sign."""
         scores = [dot(weights, example) for weights in self._weights]
-        return [-scores[0], scores[0]] if self._labels.signs else scores
+        return [-scores[0], scores[0]] if self._signs else scores
 
     def _add_to(self, example: Mapping[Any, Any], y: Hashable, rival: Hashable) -> None:
         """Add an example to its class, with its sign, and subtract it from its rival, if that has its own weights."""
-        signs, places = self._labels.signs, self._labels.places
+        signs, places = self._signs, self._places
         for place, sign in [(0, signs[y])] if signs else [(places[y], 1.0), (places[rival], -1.0)]:
             self._add(place, example, sign)
         self.rival = None if signs else rival

@@ -54,11 +54,9 @@ class RiverPerceptron(base.Classifier):
         return model
 
     def learn_one(self, x: dict[Any, Any], y: Any) -> None:
-        """Learn an example."""
         self.online.learn_one(x, y)
 
     def predict_one(self, x: dict[Any, Any], **kwargs: Any) -> Any:
-        """The label of an example, None while no label is known."""
         return self.online.predict_one(x)
 
     def predict_proba_one(self, x: dict[Any, Any], **kwargs: Any) -> dict[Any, float]:

@@ -29,7 +29,6 @@ NONE = repeat(0.0)  # the weights of names that have none
 
 
 def no_weights() -> NamedWeights:
-    """The weights before the first mistake."""
     return {Intercept: 0j}
 
 
@@ -99,7 +98,6 @@ class WeightRow:
         self.is_measured = False
 
     def write_back(self, weights: dict[Any, complex]) -> None:
-        """Put the weights and the drift back under their names."""
         weights.update(zip(self.names, map(complex, self.weights, self.drift), strict=True))
         weights[Intercept] = complex(self.constant, self.past)
 

@@ -1,7 +1,5 @@
 """The structured perceptron as it is used: fit, partial_fit and predict, around a `StructuredModel`."""
 
-import operator
-import random
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass, field, fields, replace
@@ -17,7 +15,6 @@ from novikoff.learn.structure.space import (
     AnyStructure,
     FeatureWeights,
     Pairs,
-    StructureLearner,
     StructureMemory,
     StructureSearch,
     same,
@@ -37,13 +34,11 @@ class StructuredModel(LearnedModel):
 
     @property
     def record(self) -> Run:
-        """The record of the run, also while learning continues."""
         record: Run = self.memory.recorded(self.readout) if self.run is None else self.run
         return record
 
     @cached_property
     def weights(self) -> FeatureWeights:
-        """The weights of the read-out, by feature."""
         return self.memory.read_out(self.readout)
 
     @cached_property
@@ -52,7 +47,6 @@ class StructuredModel(LearnedModel):
         return self.memory.deciding_weights(self.readout)
 
     def weights_by_name(self) -> list[NamedWeight]:
-        """The weights, the largest absolute value first."""
         return [NamedWeight(None, name, weight) for name, weight in self.heaviest(len(self.weights))]
 
     def heaviest(self, n: int) -> list[tuple[Any, float]]:
@@ -126,8 +120,7 @@ class StructuredPerceptron:
         failure leaves the model as it was.
         """
         (search, options), pairs = self._checked(), _paired(xs, ys)
-        chance = _chance(self.random_state) if self.shuffle else None
-        learned = fit(Pairs.of(pairs), AnyStructure(search, chance), options, watch=watch)
+        learned = fit(Pairs.of(pairs), AnyStructure(search), options, watch=watch)
         self._keep(learned.memory, search, learned.mistakes, learned.run)
         if learned.run.stopped is Stopped.INTERRUPTED:
             raise KeyboardInterrupt
@@ -140,13 +133,16 @@ class StructuredPerceptron:
         A call that fails leaves the model as it was. After Ctrl-C it holds the examples learned until then, and the
         interrupt is raised again; a second one leaves the model as it was.
         """
-        (search, _), pairs = self._checked(), _paired(xs, ys)
+        (search, options), pairs = self._checked(), _paired(xs, ys)
         memory = self.model_.memory.copy() if hasattr(self, "model_") else StructureMemory()
-        space = StructureLearner(memory, search, Pairs.of(pairs), keep=self.record_mistakes, before=memory.examples)
+        before = memory.examples
+        learner = AnyStructure(search).learner(Pairs.of(pairs), replace(options, shuffle=False, lead=0.0), memory)
         watch = Watch()
         with watch.interrupt.noted():
-            space.learn(watch)
-            self._keep(memory, search, space.mistakes(), None)
+            learner.learn(watch)
+            made = learner.mistakes()
+            rows = None if made is None else [row + before for row in made.rows]
+            self._keep(memory, search, made and replace(made, rows=rows), None)
         if watch.interrupt.asked:
             raise KeyboardInterrupt
         return self
@@ -164,7 +160,6 @@ class StructuredPerceptron:
 
     @classmethod
     def from_model(cls, model: StructuredModel) -> Self:
-        """The learner that holds this model, with its parameters."""
         learner = cls(**model.parameters)
         learner.model_ = model
         return learner
@@ -188,7 +183,6 @@ class StructuredPerceptron:
         return [search.best(weights, x, row) for row, x in enumerate(xs)]
 
     def predict_one(self, x: Any) -> Any:
-        """The best structure of an input, as the read-out has it."""
         return self.predict([x])[0]
 
     def score(self, xs: Iterable[Any], ys: Iterable[Any]) -> float:
@@ -203,12 +197,10 @@ class StructuredPerceptron:
         return self.to_model().weights
 
     def heaviest(self, n: int = 10) -> list[tuple[Any, float]]:
-        """The n features with the largest absolute weights, and these weights."""
         return self.to_model().heaviest(n)
 
     @property
     def run_(self) -> Run:
-        """The record of the run."""
         return self.to_model().record
 
     @property
@@ -247,14 +239,12 @@ class StructuredPerceptron:
         return f"StructuredPerceptron({', '.join(shown)}): {state}"
 
     def _checked(self) -> tuple[StructureSearch, Options]:
-        """The search and the options of learning, if all parameters are valid."""
         _check_readout(self.readout)
         own = {name: getattr(self, name) for name in PARAMETERS if name in DECLARED}
         return StructureSearch(self.features, self.decode, self.loss), Options(**own)
 
 
 def _warn_unless_converged(model: StructuredPerceptron, astray: int) -> None:
-    """Warn if convergence was requested and not reached, with the reason and what to do next."""
     run = model.run_
     what = why_not_converged(run, model.readout, model.min_margin)
     if run.stopped is Stopped.NO_MISTAKES and astray:
@@ -278,17 +268,6 @@ def _paired(xs: Iterable[Any], ys: Iterable[Any]) -> list[tuple[Any, Any]]:
     if not inputs:
         raise ValueError("there are no inputs to fit or score")
     return list(zip(inputs, golds, strict=True))
-
-
-def _chance(random_state: Any) -> Any:
-    """The source of shuffling: a generator of random or NumPy as it is, or a new one from a seed."""
-    if hasattr(random_state, "shuffle"):
-        return random_state
-    try:
-        return random.Random(None if random_state is None else operator.index(random_state))
-    except TypeError:
-        how = "give a whole number, a random.Random, a NumPy generator, or None"
-        raise TypeError(f"random_state={random_state!r} is not a seed; {how}") from None
 
 
 def _check_readout(readout: str) -> None:

@@ -8,22 +8,20 @@ structures. With a loss, a guess is a mistake if its score plus its loss is at l
 """
 
 import math
+import operator
+import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from math import fsum, hypot
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from novikoff.engine.rounding import UNIT_ROUNDOFF, root_up, up
 from novikoff.engine.rule import is_added
 from novikoff.features.names import PLAIN_NUMBERS, as_numbers
-from novikoff.learn.epochs import Epochs, Learner, Watch
+from novikoff.learn.epochs import Learner, Watch, cancel
 from novikoff.learn.fit import Parted, Space
 from novikoff.learn.run import Cycle, GuessedMistakes, History, Stopped
 from novikoff.options import Options, Readout
-
-if TYPE_CHECKING:
-    pass
 
 
 class FeatureWeights(dict[Any, float]):
@@ -81,7 +79,6 @@ class StructureMemory(History):
     astray: int = 0
 
     def copy(self) -> "StructureMemory":
-        """A copy to learn into, while this memory stays as it is."""
         return replace(self, weights=FeatureWeights(self.weights), drift=dict(self.drift))
 
     def learn(self, rival: RivalStructure | None) -> bool:
@@ -171,7 +168,6 @@ class StructureSearch:
         return None if same(guess, gold) else self._compared(weights, x, gold, guess, row)
 
     def _compared(self, weights: FeatureWeights, x: Any, gold: Any, guess: Any, row: int) -> RivalStructure:
-        """The difference between gold and a guess, with its length, score and loss."""
         between = dict(self.vector(x, gold, row, "gold"))
         for name, value in self.vector(x, guess, row, "guess").items():
             between[name] = between.get(name, 0) - value
@@ -244,40 +240,42 @@ class Pairs(Parted):
 
 @dataclass(frozen=True)
 class AnyStructure(Space):
-    """The space of any argmax: features of structures, and the search for the best one. `chance` shuffles."""
+    """The space of any argmax: features of structures, and the search for the best one."""
 
     search: StructureSearch
-    chance: Any = None
     leads = False
 
-    def learner(self, examples: Pairs, options: Options, start: StructureMemory | None = None) -> "StructureLearner":
-        return StructureLearner(start or StructureMemory(), self.search, examples, self.chance, options.record_mistakes)
+    def learner(self, examples: Pairs, options: Options, memory: StructureMemory | None = None) -> "StructureLearner":
+        return StructureLearner(examples, memory or StructureMemory(), options, self.search)
 
 
 @dataclass
 class StructureLearner(Learner):
     """A learner of inputs with gold structures, which adds their differences to the guesses: the space of any argmax.
 
-    Without `chance`, which shuffles, they come in the order given. If mistakes are to be kept (`keep`), `rows` has the
-    inputs, numbered from `before`, and `guesses` the guesses; `mistaken` has the inputs ever mistaken, and `made` how
-    often for what since weights were compared.
+    `mistaken` has the inputs ever mistaken; `rows` and `guesses` have all mistakes, if they are kept.
     """
 
+    examples: Pairs
     history: StructureMemory
     search: StructureSearch
-    examples: Pairs
-    chance: Any = None
-    keep: bool = False
-    before: int = 0
-    rows: list[int] = field(default_factory=list)
-    guesses: list[Any] = field(default_factory=list)
-    mistaken: set[int] = field(default_factory=set)
-    made: dict[int, list[tuple[Any, int]]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         self.pairs, self.order = self.examples.pairs, list(range(self.examples.n_rows))
-        self.epochs = Epochs(len(self.order))
-        self.returning = self if self.chance is None else None
+        self.can_return = self.generator is None
+        self.rows, self.guesses, self.mistaken = list[int](), list[Any](), set[int]()
+
+    def source_of_chance(self) -> Any:
+        """A generator of random or NumPy as it is, or a new one from a seed."""
+        random_state = self.options.random_state
+        if hasattr(random_state, "shuffle"):
+            return random_state
+        try:
+            return random.Random(None if random_state is None else operator.index(random_state))
+        except TypeError:
+            how = "give a whole number, a random.Random, a NumPy generator, or None"
+            raise TypeError(f"random_state={random_state!r} is not a seed; {how}") from None
 
     def mistakes(self) -> GuessedMistakes | None:
         return GuessedMistakes(self.rows, self.guesses) if self.keep else None
@@ -297,14 +295,13 @@ class StructureLearner(Learner):
         found: dict[str, Any] = {"errors": len(errors)}
         if self.search.loss is not None or self.history.search_errors:
             return found
-        order = "given" if self.chance is None else "random"
+        order = "given" if self.generator is None else "random"
         elsewhere = len(errors - self.mistaken)
         return found | {"order": order, "mistaken_rows": len(self.mistaken), "errors_elsewhere": elsewhere}
 
     def learn(self, watch: Watch) -> Stopped | None:
-        """Decode every input once, in a new random order if there is a `chance`."""
-        if self.chance is not None:
-            self.chance.shuffle(self.order)
+        if self.generator is not None:
+            self.generator.shuffle(self.order)
         self.history.astray = 0
         margin = watch.min_margin
         for row in self.order:
@@ -322,39 +319,28 @@ class StructureLearner(Learner):
         if rival is None or not mistake:
             return False
         self.mistaken.add(row)
-        if self.returning is not None:
-            self._count(row, rival.guess)
         if self.keep:
-            self.rows.append(self.before + row)
+            self.rows.append(row)
             self.guesses.append(rival.guess)
         return True
-
-    # -- the weights return --------------------------------------------------------------------------------------------
-
-    def _count(self, row: int, guess: Any) -> None:
-        """Count how often an input was mistaken for each guess."""
-        known = self.made.setdefault(row, [])
-        place = next((i for i, (other, _) in enumerate(known) if same(guess, other)), len(known))
-        times = known[place][1] if place < len(known) else 0
-        known[place : place + 1] = [(guess, times + 1)]
 
     def weights_hash(self) -> int:
         return hash(frozenset((feature, weight) for feature, weight in self.history.weights.items() if weight))
 
-    def count_anew(self) -> None:
-        self.made = {}
-
-    def cancelled(self, since: int, until: int, watch: Watch) -> Cycle | None:
-        made = [(row, guess, times) for row, guesses in sorted(self.made.items()) for guess, times in guesses]
-        total: dict[Any, Fraction] = {}
-        for row, guess, times in made:
-            if watch.is_over():
-                return None
-            x, gold = self.pairs[row]
-            for structure, sign in ((gold, times), (guess, -times)):
-                for feature, value in self.search.vector(x, structure, row).items():
-                    total[feature] = total.get(feature, Fraction(0)) + sign * Fraction(value)
-        if any(total.values()):
+    def cycle(self, made: GuessedMistakes, since: int, until: int, watch: Watch) -> Cycle | None:
+        counted: dict[int, list[tuple[Any, int]]] = {}  # how often each input was mistaken for each guess
+        for row, guess in zip(made.rows, made.guesses or (), strict=True):
+            known = counted.setdefault(row, [])
+            place = next((i for i, (other, _) in enumerate(known) if same(guess, other)), len(known))
+            known[place : place + 1] = [(guess, 1 + (known[place][1] if place < len(known) else 0))]
+        mistakes = [(row, guess, times) for row in sorted(counted) for guess, times in counted[row]]
+        parts = (
+            (feature, value, sign)
+            for row, guess, times in mistakes
+            for structure, sign in ((self.pairs[row][1], times), (guess, -times))
+            for feature, value in self.search.vector(self.pairs[row][0], structure, row).items()
+        )
+        if not mistakes or not cancel(parts, watch):
             return None
-        rows, guesses, counts = zip(*made, strict=True)
-        return Cycle(since, until, rows, counts, guesses)
+        rows, guesses, times = zip(*mistakes, strict=True)
+        return Cycle(since, until, rows, times, guesses)
