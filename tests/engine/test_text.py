@@ -15,7 +15,6 @@ from novikoff.engine.text import (
     FINE,
     LARGEST_POWER,
     MOST_DIGITS,
-    PADDING,
     SMALLEST_POWER,
     nearest,
     parse,
@@ -94,10 +93,8 @@ def nearly_halfway(draw):
 
 
 def parsed(text):
-    padded = np.zeros(len(text) + PADDING, dtype=np.uint8)
-    padded[: len(text)] = np.frombuffer(text, dtype=np.uint8)
     into = room_for(len(text))
-    return parse(padded, 0, len(text), into), into
+    return parse(np.frombuffer(text, dtype=np.uint8), 0, len(text), into), into
 
 
 def bits(number):
@@ -171,7 +168,7 @@ def test_what_is_no_number_is_an_error(spelling):
     assert (found.error, found.lines, found.rows, found.entries) == (BAD_PAIR, 1, 1, 1)
 
 
-def test_a_digit_is_told_from_every_other_byte_at_every_place_of_a_word():
+def test_a_digit_is_told_from_every_other_byte_at_every_place_of_a_number():
     for other in {*range(256)} - {*b"0123456789+-.eE \t\r\n#"}:
         for place in range(18):
             found, _ = parsed(b"1 0:" + b"1" * place + bytes([other]) + b"2" * 9 + b"\n")

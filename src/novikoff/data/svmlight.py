@@ -32,7 +32,6 @@ from novikoff.engine.text import (
     FINE,
     LARGEST_INDEX,
     NOT_ASCENDING,
-    PADDING,
     Lines,
     Parsed,
     parse,
@@ -88,7 +87,7 @@ class _BadLineError(ValueError):
 
 
 class TextChunk(NamedTuple):
-    """Whole lines of a text, from `start` to `stop`, with padding for reading words."""
+    """Whole lines of a text, from `start` to `stop`."""
 
     text: bytearray
     start: int
@@ -123,13 +122,13 @@ def counts_from_one(rows: Rows) -> bool:
 
 def _whole_lines(stream: BinaryIO, name: str, chunk_bytes: int) -> Iterator[TextChunk]:
     """Yield a text in chunks of whole lines, each in its own buffer."""
-    text, filled, is_first = bytearray(chunk_bytes + PADDING), 0, True
+    text, filled, is_first = bytearray(chunk_bytes), 0, True
     while True:
-        if filled + PADDING == len(text):
+        if filled == len(text):
             if filled > LONGEST_LINE:
                 raise ValueError(f"{name} has a line of more than {LONGEST_LINE:,} bytes; is it svmlight text?")
-            text = text[:filled] + bytearray(filled + PADDING)
-        count = _read(stream, name, memoryview(text)[filled : len(text) - PADDING])
+            text = text + bytearray(filled)
+        count = _read(stream, name, memoryview(text)[filled:])
         if count == 0:
             break
         end = text.rfind(NEWLINE, filled, filled + count) + 1
@@ -137,7 +136,7 @@ def _whole_lines(stream: BinaryIO, name: str, chunk_bytes: int) -> Iterator[Text
         if end:
             rest = text[end:filled]
             yield TextChunk(text, _begin(text) if is_first else 0, end)
-            text, filled, is_first = rest + bytearray(max(chunk_bytes - len(rest), 0) + PADDING), len(rest), False
+            text, filled, is_first = rest + bytearray(max(chunk_bytes - len(rest), 0)), len(rest), False
     if filled:
         text[filled : filled + 1] = NEWLINE
         yield TextChunk(text, _begin(text) if is_first else 0, filled + 1)

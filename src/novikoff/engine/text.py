@@ -4,17 +4,10 @@ A line is `label [qid:number] index:value index:value ... [# comment]`. Everythi
 code and a place, from which `data/svmlight.py` makes a message with file and line.
 
 *The numbers* are those that Python's `float` returns, bit for bit. Up to 19 digits make a 64-bit integer w, the point
-and the exponent a power q, and the number is w 10^q, rounded to the nearest float64. Two methods, the cheaper first:
-
-- w and 10^|q| are float64 numbers themselves, and one correctly rounded operation gives the result (W. D. Clinger,
-  "How to read floating point numbers accurately", 1990);
-- the upper bits of w times the leading 128 bits of 5^q are the mantissa (D. Lemire, "Number parsing at a gigabyte per
-  second", 2021; N. Mushtak and D. Lemire, "Fast number parsing without fallback", 2023, prove that this always
-  decides).
-
-A number of more than 19 digits is deferred: its place is noted, and `float` itself parses it.
-
-*The digits* are read eight at a time from a 64-bit word, without a branch that depends on how many they are.
+and the exponent a power q, and the number is w 10^q, rounded to the nearest float64: the upper bits of w times the
+leading 128 bits of 5^q are the mantissa (D. Lemire, "Number parsing at a gigabyte per second", 2021; N. Mushtak and
+D. Lemire, "Fast number parsing without fallback", 2023, prove that this always decides). A number of more than 19
+digits is deferred: its place is noted, and `float` itself parses it.
 
 *A place* in the text is a memory address.
 """
@@ -30,9 +23,6 @@ from numpy.typing import NDArray
 from novikoff.engine.jit import jit, part
 
 intrinsic: Any = extending.intrinsic  # its functions are called without the typing context that they are declared with
-
-# A word is read wherever a digit may be, so the buffer must have this many bytes after the last line.
-PADDING = 16
 
 # The result for a number or a line; from BAD_LABEL on, an error.
 FINE, WAITS, MALFORMED, BAD_LABEL, BAD_QUERY, BAD_PAIR, NOT_ASCENDING = range(7)
@@ -80,22 +70,14 @@ def room_for(n_bytes: int) -> Lines:
     )
 
 
-# -- bytes and words --------------------------------------------------------------------------------------------------
+# -- bytes ------------------------------------------------------------------------------------------------------------
 
 TAB, NEWLINE, RETURN, BLANK, COMMENT, PLUS, MINUS, POINT, ZERO, NINE, COLON = b"\t\n\r #+-.09:"
 SMALL_E, SMALL_Q, SMALL_I, SMALL_D = b"eqid"
 LOWER_CASE = 0x20
 
-ZEROS = np.uint64(0x3030303030303030)  # the digit 0, eight times
-SIXES = np.uint64(0x0606060606060606)
-UPPER_NIBBLES = np.uint64(0xF0F0F0F0F0F0F0F0)
-TWO_BYTES = np.uint64(0x000000FF000000FF)
 TEN = np.uint64(10)
-MILLION_AND_HUNDRED = np.uint64(1_000_000 * 2**32 + 100)
-TEN_THOUSAND_AND_ONE = np.uint64(10_000 * 2**32 + 1)
-
 NOTHING = np.uint64(0)
-TENS = np.array([10**n for n in range(9)], dtype=np.uint64)
 MOST_DIGITS = 19  # whatever they are, the number is below 2^64
 
 
@@ -113,26 +95,6 @@ def byte(typing_context: Any, at: Any) -> Any:
         return builder.zext(loaded, ir.IntType(64))
 
     return types.int64(types.int64), codegen
-
-
-@intrinsic
-def word(typing_context: Any, at: Any) -> Any:
-    """Return the eight bytes from an address on as one little-endian number."""
-
-    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.load(builder.inttoptr(arguments[0], ir.IntType(64).as_pointer()), align=1)
-
-    return types.uint64(types.int64), codegen
-
-
-@intrinsic
-def trailing_zeros(typing_context: Any, number: Any) -> Any:
-    """Return how many zeros the 64-bit number ends with: 64 for zero."""
-
-    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.cttz(arguments[0], ir.IntType(1)(0))
-
-    return types.int64(types.uint64), codegen
 
 
 @intrinsic
@@ -169,24 +131,13 @@ def float_of_bits(typing_context: Any, bits: Any) -> Any:
 
 @part(forceinline=True)
 def read_digits(at: int, w: Any) -> Any:
-    """Append the digits from `at` on to w; return it and where they end. Beyond 19 digits it is meaningless.
-
-    A byte b is a digit if and only if (b xor '0') + 6 is below 16. Carries run to later bytes only, so the first byte
-    that is not a digit is found correctly. The digits are shifted to the end of the word, padded with zeros, and
-    combined in pairs, in fours and in eights.
-    """
+    """Append the digits from `at` on to w; return it and where they end. Beyond 19 digits it is meaningless."""
     while True:
-        eight = word(at) ^ ZEROS
-        digits = trailing_zeros(((eight + SIXES) | eight) & UPPER_NIBBLES) >> 3
-        if digits == 0:
+        digit = byte(at) - ZERO
+        if digit < 0 or digit > 9:
             return w, at
-        eight <<= 64 - 8 * digits
-        eight = eight * TEN + (eight >> 8)
-        eight = (eight & TWO_BYTES) * MILLION_AND_HUNDRED + ((eight >> 16) & TWO_BYTES) * TEN_THOUSAND_AND_ONE
-        w = w * TENS[np.uint64(digits)] + (eight >> 32)
-        at += digits
-        if digits < 8:
-            return w, at
+        w = w * TEN + np.uint64(digit)
+        at += 1
 
 
 # -- numbers ----------------------------------------------------------------------------------------------------------
@@ -224,9 +175,6 @@ def powers_of_five() -> NDArray[np.uint64]:
 
 
 FIVES = powers_of_five()
-EXACT_TENS = np.array([10.0**n for n in range(23)])  # all that float64 holds exactly
-MOST_EXACT_TENS = 22
-EXACT_INTEGERS = np.uint64(2**53)
 ONE, THREE = np.uint64(1), np.uint64(3)
 BELOW_MANTISSA = np.uint64(2**9 - 1)  # the bits below 53 of the mantissa, one for rounding, and a leading zero
 HIDDEN_BIT = np.uint64(2**52)
@@ -305,9 +253,6 @@ def read_number(at: int) -> Any:
     value, state = 0.0, FINE
     if significant > MOST_DIGITS:
         state = WAITS
-    elif w <= EXACT_INTEGERS and -MOST_EXACT_TENS <= q <= MOST_EXACT_TENS:
-        value = float(np.int64(w))
-        value = value * EXACT_TENS[np.uint64(q)] if q > 0 else value / EXACT_TENS[np.uint64(-q)]
     else:
         value = nearest(w, q)
     return (-value if sign == MINUS else value), end, state
