@@ -61,20 +61,17 @@ def files_of(path: Any) -> tuple[str, ...]:
 
 def format_of(file: str, stream: PeekableStream | None) -> str:
     """Infer the format from the name, or else from the first bytes."""
+    if stream is None and (what := no_table(file)) is not None:
+        raise ValueError(f"{file} is {what}")
     name = file.lower()
     for ending in _COMPRESSIONS:
         name = name.removesuffix(ending)
-    by_name = _EXTENSIONS.get(name.rpartition(".")[2])
-    if stream is None and (what := no_table(file)) is not None:
-        raise ValueError(f"{file} is {what}")
-    if by_name and stream is None:
-        return by_name
-    if stream is None:
+    found = _EXTENSIONS.get(name.rpartition(".")[2])
+    if stream is not None:
+        found = _sniffed(b"" if compression(stream.look(4)) else stream.look(LOOKED_AT))
+    elif found is None:
         with reading(FileSource(file, file), {}) as opened:
-            head = opened.read(LOOKED_AT)
-    else:
-        head = b"" if compression(stream.look(4)) else stream.look(LOOKED_AT)
-    found = _sniffed(head)
+            found = _sniffed(opened.read(LOOKED_AT))
     if found is None:
         what = "standard input" if stream is not None else file
         raise ValueError(f"the format of {what} cannot be inferred; pass format= one of {', '.join(FORMATS)}")

@@ -52,8 +52,7 @@ class HeldOut:
         """Return whether each of the rows from number `first` on is held out."""
         source = np.random.PCG64([self.seed, STREAM])
         drawn = np.random.Generator(source.advance(first)).random(n_rows)
-        held: NDArray[np.bool_] = (self.lower <= drawn) & (drawn < self.upper)
-        return held
+        return np.asarray((self.lower <= drawn) & (drawn < self.upper))
 
     def parted(self, n_rows: int, row: str = "row") -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the numbers of the training rows, and of the held-out rows; raise an error if either is empty."""

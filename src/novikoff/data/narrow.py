@@ -42,10 +42,8 @@ def used_columns(parts: Iterable[Rows]) -> Table:
         if _is_worth_a_list(rows):
             is_used = np.zeros(rows.n_columns, dtype=np.bool_)
             is_used[indices] = True
-            found = np.flatnonzero(is_used)
-        else:
-            found = np.unique(indices).astype(np.int64)
-        used = np.union1d(used, found) if len(used) else found
+            indices = np.flatnonzero(is_used)
+        used = np.union1d(used, indices.astype(np.int64)) if len(used) else np.unique(indices).astype(np.int64)
     return used
 
 

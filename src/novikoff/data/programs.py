@@ -67,8 +67,10 @@ def _from_npz(path: str) -> ProgramFile:
 
 SENSES = {"MIN": 1.0, "MINIMIZE": 1.0, "MAX": -1.0, "MAXIMIZE": -1.0}
 WHOLE = {"BV": "integer", "LI": "integer", "UI": "integer", "SC": "semicontinuous", "SI": "semicontinuous"}
+ENDLESS = {"lower": -math.inf, "upper": math.inf}
+# The sides that a kind of bound limits, or, in the first three, frees.
 UNLIMITED = {"FR": ("lower", "upper"), "MI": ("lower",), "PL": ("upper",)}
-LIMITED = {"UP": ("upper",), "LO": ("lower",), "FX": ("lower", "upper")}
+BOUNDS = UNLIMITED | {"UP": ("upper",), "LO": ("lower",), "FX": ("lower", "upper")}
 INFINITIES = {"inf": math.inf, "+inf": math.inf, "infinity": math.inf, "+infinity": math.inf, "-inf": -math.inf}
 FIXED_COLUMNS = ((1, 3), (4, 12), (14, 22), (24, 36), (39, 47), (49, 61))
 
@@ -221,41 +223,38 @@ class MPS:
         fields = self._of_one_set(fields, "ranges")
         self._numbers(fields, self.ranges, "there are two ranges of")
         for row in fields[::2]:
-            kind = self.kinds[row]
-            self.need(kind != "N", f"the row {row!r:.40} has a range, and is no constraint")
-            is_clear = kind != "E" or self.ranges[row] != 0
+            self.need(self.kinds[row] != "N", f"the row {row!r:.40} has a range, and is no constraint")
+            is_clear = self.kinds[row] != "E" or self.ranges[row] != 0
             self.need(is_clear, f"the range 0 of the equation {row!r:.40} has no direction; drop it")
 
     def _bound(self, fields: list[str]) -> None:
         kind, *rest = fields
-        columns, known = self.columns, UNLIMITED | LIMITED
         whole = f"a bound of kind {kind} makes a variable {WHOLE.get(kind)}; a linear program has none of these"
         self.need(kind not in WHOLE, whole)
-        self.need(kind in known, f"the kind of bound {kind!r:.40} is unknown; linear programs have {', '.join(known)}")
+        self.need(
+            kind in BOUNDS, f"the kind of bound {kind!r:.40} is unknown; linear programs have {', '.join(BOUNDS)}"
+        )
         needed = 1 if kind in UNLIMITED else 2
         # The name of the set may be missing, and after FR, MI and PL there may be a number, which is ignored.
-        if len(rest) > needed and (rest[0] not in columns or rest[1] in columns):
+        if len(rest) > needed and (rest[0] not in self.columns or rest[1] in self.columns):
             self._one_set(rest.pop(0), "bounds")
-        is_bound = needed <= len(rest) <= 2 and rest[0] in columns
+        is_bound = needed <= len(rest) <= 2 and rest[0] in self.columns
         number = ", and a number" * (needed == 2)
         self.need(is_bound, f"a bound of kind {kind} needs a column of this program{number}")
-        column, sides = rest[0], self.bounds
-        for side in known[kind]:
-            self.need(column not in sides[side], f"the column {column!r:.40} has two {side} bounds")
-            endless = math.inf if side == "upper" else -math.inf
-            sides[side][column] = endless if kind in UNLIMITED else self._bound_value(rest[1], kind, endless)
+        column = rest[0]
+        for side in BOUNDS[kind]:
+            self.need(column not in self.bounds[side], f"the column {column!r:.40} has two {side} bounds")
+            text = str(ENDLESS[side]) if kind in UNLIMITED else rest[1]
+            infinite = INFINITIES.get(text.lower())
+            self.need(
+                infinite is None or (kind != "FX" and infinite == ENDLESS[side]),
+                f"{text} is not a number that a bound of kind {kind} can have",
+            )
+            self.bounds[side][column] = self._number(text) if infinite is None else infinite
             if side == "upper":
                 self.upper_at[column] = self.number
 
     # -- their parts --------------------------------------------------------------------------------------------------
-
-    def _bound_value(self, text: str, kind: str, endless: float) -> float:
-        infinite = INFINITIES.get(text.lower())
-        if infinite is None:
-            return self._number(text)
-        can = kind != "FX" and infinite == endless
-        self.need(can, f"{text} is not a number that a bound of kind {kind} can have")
-        return infinite
 
     def _of_one_set(self, fields: list[str], what: str) -> list[str]:
         """Return the rows and numbers, without the name of their set, which may be missing."""

@@ -7,8 +7,6 @@ the first token are the values `_B-1`, `_B-2`, ..., after the last one `_B+1`, `
 
 The work is done column by column: values become integers, and functions are applied to the values of a vocabulary and
 not to tokens. Features are numbered template by template, the most frequent first, for memory locality.
-
-Templates are given by the caller, read from a file in our format or that of CRF++, or derived from the columns.
 """
 
 import os
@@ -122,23 +120,12 @@ class Vocabulary:
     def size(self) -> int:
         return len(self.numbers) + 2 * self.reach
 
-    def shifted(self, values: Numbers, starts: Numbers, offset: int) -> Numbers:
-        """Return for every token the number `offset` tokens later, or that of a place outside the sequence."""
-        if offset == 0 or not len(values):
-            return values
-        result = np.empty_like(values)
-        if offset < 0:
-            result[-offset:] = values[:offset]
-            first, distances = starts[:-1], range(-offset, 0, -1)
-        else:
-            result[:-offset] = values[offset:]
-            first, distances = starts[1:] - 1, range(offset, 0, -1)
-        lengths = np.diff(starts)
-        outside = len(self.numbers) + (self.reach if offset > 0 else 0)
-        for inside, distance in enumerate(distances):
-            edge = first + (inside if offset < 0 else -inside)
-            result[edge[lengths > inside]] = outside + distance - 1
-        return result
+    def shifted(self, values: Numbers, before: Numbers, after: Numbers, offset: int) -> Numbers:
+        """Return for every token the number `offset` tokens later, or that of a place outside the sequence, which has
+        so many tokens `before` and `after` each."""
+        beyond = abs(offset) - (before if offset < 0 else after)
+        outside = len(self.numbers) + (self.reach if offset > 0 else 0) + beyond - 1
+        return np.where(beyond > 0, outside, np.roll(values, -offset)) if offset else values
 
     def names(self) -> list[str]:
         return [*self.numbers, *(f"_B{sign}{distance}" for sign in "-+" for distance in range(1, self.reach + 1))]
@@ -237,9 +224,12 @@ class TemplateIndex:
             values, places = distinct[source[0]]
             known = [vocabulary.numbers.get(value, ABSENT) for value in _apply(source[1], values)]
             numbers[source] = np.array(known, dtype=np.int64)[places]
+        lengths, places = np.diff(columns.starts), np.arange(columns.starts[-1])
+        before = places - np.repeat(columns.starts[:-1], lengths)
+        after = np.repeat(lengths, lengths) - before - 1
         for template in self.templates:
             yield [
-                self.vocabularies[part.source].shifted(numbers[part.source], columns.starts, part.offset)
+                self.vocabularies[part.source].shifted(numbers[part.source], before, after, part.offset)
                 for part in template.parts
             ]
 

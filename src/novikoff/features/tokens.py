@@ -22,7 +22,7 @@ from novikoff.data.frames import as_arrow, columns_to_encode, is_frame
 from novikoff.data.missing import is_missing
 from novikoff.data.sentences import Sentences
 from novikoff.engine.csr import as_csr
-from novikoff.engine.rows import Rows, as_rows
+from novikoff.engine.rows import Rows, as_rows, csr_rows
 
 
 @dataclass(frozen=True)
@@ -55,8 +55,7 @@ class TokenColumns:
 
 def starts_of(sequences: Iterable[Sequence[Any]]) -> NDArray[np.int64]:
     """Return where each sequence begins, and where the last one ends."""
-    lengths = np.fromiter(map(len, sequences), dtype=np.int64)
-    return np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(lengths)])
+    return np.cumsum([0, *map(len, sequences)], dtype=np.int64)
 
 
 def by_sequence(flat: Sequence[Any], starts: NDArray[np.int64]) -> list[list[Any]]:
@@ -65,8 +64,7 @@ def by_sequence(flat: Sequence[Any], starts: NDArray[np.int64]) -> list[list[Any
     >>> by_sequence("abcde", np.array([0, 2, 2, 5]))
     [['a', 'b'], [], ['c', 'd', 'e']]
     """
-    edges = starts.tolist()
-    return [list(flat[first:last]) for first, last in pairwise(edges)]
+    return [list(flat[first:last]) for first, last in pairwise(starts.tolist())]
 
 
 def as_sequences(X: Any, *, numbers: bool) -> Any:
@@ -204,8 +202,7 @@ def stacked(sequences: Sequence[Any]) -> Tokens:
         rows = as_rows(vstack([as_csr(part) if hasattr(part, "tocsr") else csr_array(part) for part in wide]))
     else:
         rows = as_rows(np.concatenate(wide) if wide else np.zeros((0, 0)))
-    lengths = np.array([_n_rows(sequence) for sequence in sequences], dtype=np.int64)
-    tokens = Tokens(rows, np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(lengths)]))
+    tokens = Tokens(rows, np.cumsum([0, *map(_n_rows, sequences)], dtype=np.int64))
     if not np.isfinite(rows.entries).all():
         bad = next(row for row in range(rows.n_rows) if not np.isfinite(rows.part(row, row + 1).entries).all())
         raise ValueError(f"{_place(bad, tokens.starts)} has NaN or an infinity; replace it before learning")
@@ -457,32 +454,14 @@ class EntriesOfTokens:
     ends: NDArray[np.int64]
 
     def as_rows(self, columns: NDArray[np.int64], values: NDArray[np.float64], n_columns: int) -> Rows:
-        """Return the tokens as rows, without columns of -1, and without zeros, which add nothing to any score."""
-        from scipy.sparse import csr_array
-
+        """Return the tokens as rows, without columns of -1, and without zeros, which add nothing to any score. Of equal
+        attributes of a token, the last counts."""
         if np.array_equal(values, values.astype(np.float32)):
             values = values.astype(np.float32)  # mostly ones: half the memory, and nothing is lost
-        stay = (columns >= 0)[self.entries]
-        ends = np.append(0, np.cumsum(stay))[np.append(0, self.ends)].astype(np.int32)
-        entries = self.entries[stay]
-        shape = (len(self.ends), n_columns)
-        matrix = csr_array((values[entries], columns[entries].astype(np.int32), ends), shape=shape)
-        matrix.sort_indices()
-        first = np.zeros(matrix.nnz + 1, dtype=np.bool_)
-        first[ends] = True
-        if np.any((matrix.indices[1:] == matrix.indices[:-1]) & ~first[1:-1]):
-            matrix = self._last_ones(columns, values, shape)
-        matrix.eliminate_zeros()
-        return as_rows(matrix)
-
-    def _last_ones(self, columns: NDArray[np.int64], values: NDArray[Any], shape: tuple[int, int]) -> Any:
-        """Return the same for tokens with duplicate attributes: the last one counts."""
-        from scipy.sparse import csr_array
-
-        tokens = np.repeat(np.arange(len(self.ends)), np.diff(self.ends, prepend=0))
-        last = {}
-        for token, entry in zip(tokens.tolist(), self.entries.tolist(), strict=True):
-            last[token, int(columns[entry])] = entry
-        kept = [(token, column, entry) for (token, column), entry in last.items() if column >= 0]
-        rows, places, entries = np.array(sorted(kept), dtype=np.int64).reshape(-1, 3).T
-        return csr_array((values[entries], (rows, places)), shape=shape)
+        entries, tokens = self.entries, np.repeat(np.arange(len(self.ends)), np.diff(self.ends, prepend=0))
+        keys = tokens * (n_columns + 1) + columns[entries] + 1
+        order = np.argsort(keys, kind="stable")
+        order = order[np.diff(keys[order], append=-1) != 0]
+        order = order[(columns[entries[order]] >= 0) & (values[entries[order]] != 0)]
+        ends = np.append(0, np.cumsum(np.bincount(tokens[order], minlength=len(self.ends)))).astype(np.uint32)
+        return csr_rows(values[entries[order]], columns[entries[order]].astype(np.uint32), ends, n_columns)
