@@ -3,7 +3,6 @@
 import click
 
 from novikoff.cli import documents, options
-from novikoff.cli.files import Target
 from novikoff.cli.options import Output, Result, TableOptions
 from novikoff.cli.progress import progress
 from novikoff.cli.render import in_words, listed, outcome
@@ -15,12 +14,10 @@ CODES = {"ball": 0, "no ball": 30}
 @click.argument("file", type=options.FILE)
 @options.numbers
 @options.option("--inside", None, "LABEL", "The class to be inside.  [default: whichever fits; the second if both do]")
-@options.out("Where to write the proof.")
+@options.proof_out("Where to write the proof.")
 @options.time_limit("Give up after this many seconds.")
 @options.answering
-def ball(
-    file: str, table: TableOptions, inside: str | None, target: Target | None, time_limit: float | None, output: Output
-) -> Result:
+def ball(file: str, table: TableOptions, inside: str | None, time_limit: float | None, output: Output) -> Result:
     """Is there a ball that holds one class of FILE and nothing else?
 
     The columns are coordinates, taken as they are. The answer is proved in exact arithmetic: a centre and a radius, or
@@ -44,8 +41,6 @@ def ball(
         found = next(answers)
         found = found if found else next((other for other in answers if other), found)
         found.check(read.X, read.labels)
-    if target is not None:
-        target.write(found)
     verdict, center, radius, rows = "no ball", None, None, None
     if isinstance(found, Ball):
         verdict, center, radius = "ball", found.center.tolist(), found.radius
@@ -62,7 +57,6 @@ def ball(
         radius=radius,
         obstruction_rows=rows,
         message=str(found),
-        out=target,
     )
     return Result(
         document,
@@ -75,7 +69,7 @@ def ball(
             ("radius", None if radius is None else f"{radius:.6g}"),
             ("obstruction", None if rows is None else f"rows {listed(document['obstruction_rows'])} (the first is 0)"),
             ("proof", str(found)),
-            ("certificate", document["out"]),
         ],
         CODES[verdict],
+        certificate=found,
     )

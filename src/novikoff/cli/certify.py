@@ -3,12 +3,13 @@
 from collections.abc import Callable
 from dataclasses import asdict
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from novikoff.cli import cluster, documents, options
-from novikoff.cli.files import Page, Target
+from novikoff.cli.files import Page
 from novikoff.cli.options import Output, Result, Rows, TableOptions, grouped
 from novikoff.cli.progress import progress
 from novikoff.cli.render import verdict, warn, what_was_read
@@ -58,7 +59,7 @@ formula_options = grouped(
 @click.argument("file", type=options.FILE)
 @options.table
 @formula_options
-@options.out("Where to write the certificate, for `novikoff check`.")
+@options.proof_out("Where to write the certificate, for `novikoff check`.")
 @options.page
 @space_options
 @options.learning("fit_intercept")
@@ -77,7 +78,6 @@ def certify(
     file: str,
     table: TableOptions,
     asked: dict[str, Any],
-    target: Target | None,
     page: Page,
     space: SpaceOptions,
     diverging: bool | None,
@@ -104,7 +104,7 @@ def certify(
     questions["fit_intercept"] = fit_intercept = space.has_bias(questions["fit_intercept"])
     if check_goes_together(asked, {"label": table.label, **table.columns, "report": page.report, **space.given}):
         limits = {"fit_intercept": fit_intercept, "signs": diverging, "time_limit": questions["time_limit"]}
-        return answer_formula(file, table, asked, target, output, **limits)
+        return answer_formula(file, table, asked, output, **limits)
     reader = table.open(file, output)
     with progress(output.quiet) as bar:
         encoding = learned_encoding(bar.over(reader, "scanning"), lift=space.lift, scale="mixed", **table.columns)
@@ -120,8 +120,9 @@ def certify(
                     certificate = with_estimates(certificate, reader, None, clock)
             left = allowance(examples, certificate, fit_intercept=fit_intercept)
             if report is not None:
-                report.on_certificate(certificate, None if target is None else target.path)
-    return answered(certificate, reader, examples.counts, target, page, left)
+                out = click.get_current_context().params["out"]
+                report.on_certificate(certificate, None if out is None else Path(out))
+    return answered(certificate, reader, examples.counts, page, left)
 
 
 def regression(certificate: "Certificate") -> list[tuple[str, str | None]]:
@@ -146,20 +147,16 @@ def answered(
     certificate: "Certificate",
     reader: Any,
     counts: tuple[int, ...],
-    target: Target | None,
     page: Page | None = None,
     left: "FreundSchapireBound | None" = None,
 ) -> Result:
-    """Write the certificate, and answer with the verdict, margin and bound, or the rows that rule out a separator."""
-    if target is not None:
-        target.write(certificate)
+    """Answer with the verdict, margin and bound, or the rows that rule out a separator."""
     encoding = None if certificate.table is None else certificate.table.encoding
     size = (certificate.n_rows, certificate.n_columns)
     document = documents.document(
         "certify",
         data=documents.described_data(reader.files, reader.label, encoding, size, certificate.classes, counts),
         certificate=documents.described_certificate(certificate),
-        out=target,
     )
 
     def rows() -> Rows:
@@ -174,11 +171,10 @@ def answered(
             ("bound", certificate.promise or say.allowed(left)),
             ("proof", certificate.obstruction_in_words),
             *regression(certificate),
-            ("certificate", document["out"]),
             ("report", None if page is None else page.report),
         ]
 
-    return Result(document, reader.files[0], rows, CODES[certificate.verdict.value])
+    return Result(document, reader.files[0], rows, CODES[certificate.verdict.value], certificate=certificate)
 
 
 # -- formulas ---------------------------------------------------------------------------------------------------------
@@ -196,9 +192,7 @@ def check_goes_together(asked: dict[str, Any], others: dict[str, Any]) -> bool:
     return False
 
 
-def answer_formula(
-    file: str, table: TableOptions, asked: dict[str, Any], target: Target | None, output: Output, **options: Any
-) -> Result:
+def answer_formula(file: str, table: TableOptions, asked: dict[str, Any], output: Output, **options: Any) -> Result:
     """Answer whether the estimate exists."""
     from novikoff.prove.existence.search.existence import existence
     from novikoff.say import estimates as say
@@ -210,15 +204,14 @@ def answer_formula(
         with bar.during("proving"):
             found = existence(formula, columns, progress=bar.rename, **asked, **options)
         fitted, missing = _fitted(found) if is_finite else (None, None)
-    if target is not None:
-        target.write(found)
     more = {} if fitted is None else {"finite": asdict(fitted)}
     described = documents.described_estimates(found)
-    document = documents.document("certify", file=file, existence=described, **more, out=target)
+    document = documents.document("certify", file=file, existence=described, **more)
     if missing:
         warn(output, missing)
-    shown = [("Firth", None if fitted is None else say.finite_in_brief(fitted)), ("certificate", document["out"])]
-    return Result(document, file, lambda: rows_of_formula(found, *shown), CODES_OF_ESTIMATES[found.estimate.value])
+    shown = ("Firth", None if fitted is None else say.finite_in_brief(fitted))
+    code = CODES_OF_ESTIMATES[found.estimate.value]
+    return Result(document, file, lambda: rows_of_formula(found, shown), code, certificate=found)
 
 
 def _fitted(found: "Existence") -> tuple["FiniteEstimate | None", str | None]:

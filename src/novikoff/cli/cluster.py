@@ -6,12 +6,13 @@
 import functools
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from novikoff.cli.commands import DONE, INTERRUPTED
-from novikoff.cli.files import Page, Target
+from novikoff.cli.files import Page, save_model
 from novikoff.cli.options import Command, Output, Result, ReviewOptions, TableOptions
 from novikoff.cli.progress import progress
 
@@ -83,7 +84,7 @@ def fit_on_shards(
     engine: "Engine",
     *,
     file: str,
-    target: Target,
+    target: Path,
     page: Page,
     table: TableOptions,
     space: "SpaceOptions",
@@ -118,7 +119,7 @@ def fit_on_shards(
         reader,
         engine=engine,
         mixing=mixing or "uniform",  # type: ignore[arg-type]
-        checkpoint=None if mixing == "none" else target.path.with_name(f"{target.path.name}.checkpoint"),
+        checkpoint=None if mixing == "none" else target.with_name(f"{target.name}.checkpoint"),
         resume=resume,
         watch=watch,
         **asked,
@@ -126,7 +127,7 @@ def fit_on_shards(
     ).model_
     if reader.is_table:
         fitted = replace(fitted, parameters={**fitted.parameters, **written_form(reader)})
-    target.save(fitted)
+    save_model(fitted, target)
     document = described(fitted, reader.files, counts, Uncertified("not requested"), None, target)
     run = fitted.record
     was_interrupted = run.stopped is not None and run.stopped.name == "INTERRUPTED"
@@ -152,7 +153,6 @@ def certify_on_shards(
     file: str,
     table: TableOptions,
     asked: dict[str, Any],
-    target: Target | None,
     page: Page,
     space: "SpaceOptions",
     diverging: bool | None,
@@ -171,7 +171,7 @@ def certify_on_shards(
     with progress(output.quiet) as bar, bar.during("reading"), started(engine, reader, reading) as cluster:
         certificate = certify_cluster(cluster, progress=bar.rename, **limits)
         counts = cluster.agreed.counts
-    return answered(certificate, reader, counts, target)
+    return answered(certificate, reader, counts)
 
 
 fit = _handing_over(fit_on_shards, *ROUNDS)

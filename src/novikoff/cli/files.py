@@ -35,37 +35,16 @@ def is_forced() -> bool:
     return bool(click.get_current_context().meta.get(FORCE))
 
 
-@dataclass(frozen=True)
-class Target:
-    """A file that may be written."""
-
-    path: Path
-
-    def __str__(self) -> str:
-        return str(self.path)
-
-    def write(self, certificate: Any) -> None:
-        """Write a certificate."""
-        from novikoff.data.whole_file import WholeFile
-
-        with WholeFile(self.path) as file:
-            file.write(certificate.to_json().encode() + b"\n")
-
-    def save(self, model: Any) -> None:
-        """Write a model."""
-        from novikoff.keep.models import save
-
-        save(model, self.path, force=is_forced())
-
-
-def out_target(out: str | None) -> Target | None:
+def out_target(out: str | None) -> Path | None:
     """Return where a file may be written, if one is requested."""
-    return None if out is None else Target(check_free(out))
+    return None if out is None else check_free(out)
 
 
-def model_target(model: str | None, file: str) -> Target:
+def model_target(model: str | None) -> Path:
     """Return where a model may be written, by default after the file that it is learned from: a model is replaced."""
     from novikoff.keep.layout import check_replaceable
+
+    file = click.get_current_context().params["file"]
 
     path = default_model(file) if model is None else Path(model)
     if not is_forced():
@@ -73,7 +52,14 @@ def model_target(model: str | None, file: str) -> Target:
             check_replaceable(path)
         except FileExistsError as error:
             raise FileExistsError(f"{error}, or pass --force to replace it") from None
-    return Target(check_free(path, may_exist=True))
+    return check_free(path, may_exist=True)
+
+
+def save_model(model: Any, target: Path) -> None:
+    """Write a model."""
+    from novikoff.keep.models import save
+
+    save(model, target, force=is_forced())
 
 
 def default_model(file: str) -> Path:

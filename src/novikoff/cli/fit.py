@@ -1,13 +1,14 @@
 """`novikoff fit`: learn a classifier from a table, certify the table, keep the model."""
 
 from dataclasses import asdict, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from novikoff.cli import cluster, documents, options
-from novikoff.cli.commands import DONE, INTERRUPTED
-from novikoff.cli.files import Page, Target
+from novikoff.cli.commands import DONE, INTERRUPTED, in_options
+from novikoff.cli.files import Page, save_model
 from novikoff.cli.options import Output, Result, ReviewOptions, Rows, TableOptions
 from novikoff.cli.progress import ProgressBar, progress
 from novikoff.cli.render import certified, ending, in_words, listed, warn, weights, what_was_read
@@ -60,7 +61,7 @@ MOST_STEPS, MOST_STEP_COLUMNS = 1000, 100
 def fit(
     file: str,
     table: TableOptions,
-    target: Target,
+    target: Path,
     page: Page,
     folds: int | None,
     steps: bool,
@@ -114,7 +115,7 @@ def fit(
         left = allowance(examples, certificate, passes=max(1, run.epochs), fit_intercept=fit_intercept)
         left = None if run.weighted else left  # it is about unweighted examples
         if report is not None:
-            report.on_model(shown, certificate, learned.mistakes, target.path)
+            report.on_model(shown, certificate, learned.mistakes, target)
     document = described(shown, reader.files, examples.counts, proof, worked, target)
     return Result(
         document,
@@ -176,10 +177,10 @@ def _learned(
     return learned, watched.interrupted
 
 
-def _save(model: "Classifier", target: Target, folds: int | None) -> None:
+def _save(model: "Classifier", target: Path, folds: int | None) -> None:
     """Save the model. Folds that were not requested are shown only: the model is the one that Python learns."""
     run = model.run if folds is not None or model.run is None else replace(model.run, fold_rows=(), fold_errors=())
-    target.save(replace(model, run=run))
+    save_model(replace(model, run=run), target)
 
 
 def _check_together(steps: bool, learning: dict[str, Any], folds: int | None, space: SpaceOptions) -> None:
@@ -317,11 +318,10 @@ def _warnings(
     proof: "Certificate | Uncertified", run: "Run", learning: dict[str, Any], interrupted: bool
 ) -> tuple[str, ...]:
     """Return warnings of what may be unexpected."""
-    from novikoff.say import runs as say
+    from novikoff.say.runs import why_not_converged
 
     failed = isinstance(proof, Uncertified) and proof.failed
     first = (f"the model is saved; the table was not certified: {proof.why}",) if failed else ()  # type: ignore[union-attr]
-    asked = learning["readout"] == "last" or learning["min_margin"] is not None
     name = None if run.stopped is None else run.stopped.name
     if name == "INTERRUPTED":
         complete = run.examples % (run.n_rows or 1) == 0
@@ -329,17 +329,5 @@ def _warnings(
         return (*first, f"interrupted; the weights {when} were saved")
     if interrupted:
         first = (*first, "interrupted; the model is saved, but neither cross-validated nor certified")
-    if run.stopped is None or name == "NO_MISTAKES":
-        return first
-    why = f"did not converge: {say.why(run.stopped)}"
-    if name == "CYCLE":
-        hint = "; use --readout average, which needs none" if run.readout == "last" else ""
-        return (*first, f"{why}{hint}")
-    if name == "MARGIN_RULED_OUT":
-        return (*first, f"{why}; lower --min-margin")
-    if asked:
-        how = (
-            "raise --max-iter or --time-limit if the table is separable, or predict with --readout average if it is not"
-        )
-        return (*first, f"{why}; {how}")
-    return first
+    why = why_not_converged(run, learning["readout"], learning["min_margin"])
+    return (*first, f"did not converge: {in_options(why, fit)}") if why else first

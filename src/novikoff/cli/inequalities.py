@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from novikoff.cli import documents, options
-from novikoff.cli.files import Target
 from novikoff.cli.options import Output, Result, TableOptions
 from novikoff.cli.progress import progress
 from novikoff.cli.render import outcome, solution
@@ -22,12 +21,10 @@ METHODS = ("auto", "perceptron", "rescaled")
 @options.numbers
 @options.learning("fit_intercept")
 @options.option("--method", METHODS, None, "The method that searches for x.", "auto")
-@options.out("Where to write the proof.")
+@options.proof_out("Where to write the proof.")
 @options.time_limit("Give up as undecided after this many seconds.")
 @options.answering
-def inequalities(
-    file: str, table: TableOptions, fit_intercept: bool, target: Target | None, output: Output, **limits: Any
-) -> Result:
+def inequalities(file: str, table: TableOptions, fit_intercept: bool, output: Output, **limits: Any) -> Result:
     """Find x with a.x > 0 for every row a of FILE, or prove that there is none, also if the margin is tiny.
 
     The columns are the coefficients of the unknowns. With a column of labels, rows are examples x, and the inequalities
@@ -40,8 +37,6 @@ def inequalities(
     names, A = system(read_numbers(file, table), fit_intercept)
     with progress(output.quiet) as bar, bar.during("solving"):
         found = solve_inequalities(A, **limits)
-    if target is not None:
-        target.write(found)
     verdict, x = found.outcome.value, None if found.x is None else dict(zip(names, found.x.tolist(), strict=True))
     document = documents.document(
         "inequalities",
@@ -55,7 +50,6 @@ def inequalities(
         message=str(found),
         iterations=found.iterations,
         rescalings=found.rescalings,
-        out=target,
     )
     return Result(
         document,
@@ -64,9 +58,9 @@ def inequalities(
             ("outcome", outcome(verdict, "solved")),
             ("solution", solution([(name, f"{value:.6g}") for name, value in (x or {}).items()])),
             ("proof", str(found)),
-            ("certificate", document["out"]),
         ],
         CODES[verdict],
+        certificate=found,
     )
 
 

@@ -3,7 +3,6 @@
 import click
 
 from novikoff.cli import documents, options
-from novikoff.cli.files import Target
 from novikoff.cli.options import Output, Result
 from novikoff.cli.progress import progress
 from novikoff.cli.render import outcome, solution
@@ -18,10 +17,10 @@ WORDS = {0: "optimal", 1: "undecided", 2: "infeasible", 3: "unbounded"}
 @options.option(
     "--method", ("highs", "perceptron"), None, "The solver that finds the answer, which is then proved.", "highs"
 )
-@options.out("Where to write the certificate, for `novikoff check`.")
+@options.proof_out("Where to write the certificate, for `novikoff check`.")
 @options.time_limit("Give up as undecided after this many seconds.", default=60.0)
 @options.answering
-def lp(file: str, method: str, target: Target | None, time_limit: float, output: Output) -> Result:
+def lp(file: str, method: str, time_limit: float, output: Output) -> Result:
     """Solve the linear program FILE, with proof.
 
     FILE is MPS, or .npz with c, and perhaps A_ub, b_ub, A_eq, b_eq and bounds, as for SciPy's linprog. The exit code is
@@ -35,8 +34,6 @@ def lp(file: str, method: str, target: Target | None, time_limit: float, output:
     with progress(output.quiet) as bar, bar.during("solving"):
         result = linprog(**program.arguments, method=method, options={"time_limit": time_limit})
     proof, status, n_variables = result.certificate, WORDS[result.status], len(program.names)
-    if target is not None and proof is not None:
-        target.write(proof)
     x = None if result.x is None else dict(zip(program.names, result.x.tolist(), strict=True))
     objective = None if result.fun is None else program.objective(result.fun)
     document = documents.document(
@@ -51,7 +48,6 @@ def lp(file: str, method: str, target: Target | None, time_limit: float, output:
         message=program.restated(result.message),
         iterations=result.nit,
         pivots=result.pivots,
-        out=None if proof is None else target,
     )
     return Result(
         document,
@@ -63,7 +59,7 @@ def lp(file: str, method: str, target: Target | None, time_limit: float, output:
             ("solution", solution([(name, f"{value:.10g}") for name, value in (x or {}).items() if value])),
             ("proof", document["message"]),
             ("work", f"{counted(result.nit, 'iteration')}, {counted(result.pivots, 'exact pivot')}"),
-            ("certificate", document["out"]),
         ],
         CODES[result.status],
+        certificate=proof,
     )

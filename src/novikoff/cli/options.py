@@ -71,8 +71,8 @@ class Output(NamedTuple):
 
 
 class Result(NamedTuple):
-    """What a command answers: a document, the rows of a panel about a file, an exit code, warnings, and the lines of a
-    table below the panel, the header first."""
+    """What a command answers: a document, the rows of a panel about a file, an exit code, warnings, the lines of a
+    table below the panel, the header first, and a certificate."""
 
     document: dict[str, Any]
     about: str
@@ -80,6 +80,20 @@ class Result(NamedTuple):
     code: int = 0
     warnings: tuple[str, ...] = ()
     table: Sequence[Sequence[str]] = ()
+    certificate: Any = None
+
+    def written(self, target: Path | None) -> "Result":
+        """Write the certificate, if there is one and a file for it is requested; return the answer with its name."""
+        name = None
+        if target is not None and self.certificate is not None:
+            from novikoff.data.whole_file import WholeFile
+
+            with WholeFile(target) as file:
+                file.write(self.certificate.to_json().encode() + b"\n")
+            name = str(target)
+        return self._replace(
+            document={**self.document, "out": name}, rows=lambda: [*self.rows(), ("certificate", name)]
+        )
 
 
 def answering(command: Command) -> Command:
@@ -94,9 +108,11 @@ def answering(command: Command) -> Command:
 
         output = Output(json, quiet)
         with announce_compilation(quiet):
+            may_write, target = "proof_target" in kwargs, kwargs.pop("proof_target", None)
             answer = command(*args, output=output, **kwargs)
         if not isinstance(answer, Result):
             return answer
+        answer = answer.written(target) if may_write else answer
         from novikoff.cli.render import show, warn
 
         show(output, answer)
@@ -126,9 +142,14 @@ def jobs(command: Command) -> Command:
 # -- what a command writes --------------------------------------------------------------------------------------------
 
 
-def out(help_text: str, metavar: str = "CERT") -> Callable[[Command], Command]:
+def out(help_text: str, name: str = "target", metavar: str = "OUT") -> Callable[[Command], Command]:
     """Add --out and --force; the command gets the `target`."""
-    return grouped("target", out_target, option("--out", PATH, metavar, help_text), force)
+    return grouped(name, out_target, option("--out", PATH, metavar, help_text), force)
+
+
+def proof_out(help_text: str) -> Callable[[Command], Command]:
+    """Add --out and --force for the certificate that the command answers with."""
+    return out(help_text, "proof_target", "CERT")
 
 
 force = click.option(
@@ -140,7 +161,7 @@ force = click.option(
 )
 model = grouped(
     "target",
-    lambda model: model_target(model, click.get_current_context().params["file"]),
+    model_target,
     option("--model", PATH, "OUT", "Where to write the model.  [default: FILE's name with .novikoff]"),
 )
 page = grouped(

@@ -6,12 +6,13 @@ import io
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from novikoff.cli import documents, options
-from novikoff.cli.files import Target, load_model
+from novikoff.cli.files import load_model
 from novikoff.cli.options import Output, Result, TableOptions
 from novikoff.cli.progress import progress
 from novikoff.cli.render import as_json, listed, on_a_terminal, warn
@@ -27,7 +28,7 @@ PIECE = 1 << 16
 @click.argument("model", type=click.Path())
 @click.argument("file", type=options.FILE)
 @options.written
-@options.out("Where to write the CSV.  [default: standard output]", "OUT")
+@options.out("Where to write the CSV.  [default: standard output]")
 @click.option("--column", default="prediction", show_default=True, metavar="NAME", help="The name of the new column.")
 @click.option("--scores", is_flag=True, help="Add the scores as well: one column, or one per class of more than two.")
 @click.option("--review", is_flag=True, help="Add a column: whether the prediction needs review, by fit --review.")
@@ -37,7 +38,7 @@ def predict(
     model: str,
     file: str,
     table: TableOptions,
-    target: Target | None,
+    target: Path | None,
     column: str,
     scores: bool,
     review: bool,
@@ -131,12 +132,12 @@ def json_lines(columns: Mapping[str, list[Any]], first: int) -> bytes:
 
 
 @contextlib.contextmanager
-def sink(target: Target | None) -> Iterator[Callable[[bytes], None]]:
+def sink(target: Path | None) -> Iterator[Callable[[bytes], None]]:
     """Yield what takes the lines: a file that gets its name at the end, or standard output, at once."""
     if target is not None:
         from novikoff.data.whole_file import WholeFile
 
-        with WholeFile(target.path) as file:
+        with WholeFile(target) as file:
             yield file.write
         return
     stream = sys.stdout.buffer

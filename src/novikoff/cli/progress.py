@@ -38,7 +38,7 @@ class ProgressBar:
         if self.drawn is not None:
             self.drawn.reset(self.drawn.task_ids[0], description=what, total=total)
         elif self.is_shown:
-            self._stop_timer()
+            self.close()
             self.timer = threading.Timer(SHOWN_AFTER, self._draw)
             self.timer.daemon = True
             self.timer.start()
@@ -46,8 +46,7 @@ class ProgressBar:
     def rename(self, what: str) -> None:
         """Begin the next part of the same work."""
         self.what = what
-        if self.drawn is not None:
-            self.drawn.update(self.drawn.task_ids[0], description=what)
+        self.reach(self.done)
 
     def advance(self, count: int) -> None:
         self.reach(self.done + count)
@@ -56,10 +55,27 @@ class ProgressBar:
         """Set how much is done; never more than there is, though a run may visit rows again after it has converged."""
         self.done = done if self.total is None else min(done, self.total)
         if self.drawn is not None:
-            self.drawn.update(self.drawn.task_ids[0], completed=self.done)
+            self.drawn.update(self.drawn.task_ids[0], description=self.what, completed=self.done)
 
     def _draw(self) -> None:
-        drawn = _drawn()
+        from rich import progress as bars
+        from rich.console import Console
+        from rich.text import Text
+
+        class Rate(bars.ProgressColumn):
+            def render(self, task: Any) -> Any:
+                return Text(f"{task.speed:,.0f} rows/s" if task.speed else "")
+
+        columns = (
+            bars.SpinnerColumn(),
+            bars.TextColumn("{task.description}"),
+            bars.BarColumn(bar_width=24),
+            bars.MofNCompleteColumn(),
+            Rate(),
+            bars.TimeElapsedColumn(),
+            bars.TimeRemainingColumn(),
+        )
+        drawn = bars.Progress(*columns, console=Console(stderr=True), transient=True)
         drawn.add_task(self.what, total=self.total, completed=self.done)
         drawn.start()
         self.drawn = drawn
@@ -87,16 +103,13 @@ class ProgressBar:
             yield interrupt
 
     def close(self) -> None:
-        self._stop_timer()
-        if self.drawn is not None:
-            self.drawn.stop()
-            self.drawn = None
-
-    def _stop_timer(self) -> None:
         if self.timer is not None:
             self.timer.cancel()
             self.timer.join()
             self.timer = None
+        if self.drawn is not None:
+            self.drawn.stop()
+            self.drawn = None
 
 
 @contextlib.contextmanager
@@ -107,27 +120,6 @@ def progress(quiet: bool) -> Iterator[ProgressBar]:
         yield bar
     finally:
         bar.close()
-
-
-def _drawn() -> "Progress":
-    from rich import progress as bars
-    from rich.console import Console
-    from rich.text import Text
-
-    class Rate(bars.ProgressColumn):
-        def render(self, task: Any) -> Any:
-            return Text(f"{task.speed:,.0f} rows/s" if task.speed else "")
-
-    columns = (
-        bars.SpinnerColumn(),
-        bars.TextColumn("{task.description}"),
-        bars.BarColumn(bar_width=24),
-        bars.MofNCompleteColumn(),
-        Rate(),
-        bars.TimeElapsedColumn(),
-        bars.TimeRemainingColumn(),
-    )
-    return bars.Progress(*columns, console=Console(stderr=True), transient=True)
 
 
 @contextlib.contextmanager

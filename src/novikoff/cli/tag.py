@@ -3,13 +3,14 @@
 import io
 import sys
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from novikoff.cli import documents, options
 from novikoff.cli.commands import DONE, INTERRUPTED, LazyGroup
-from novikoff.cli.files import Target, load_model
+from novikoff.cli.files import load_model, save_model
 from novikoff.cli.options import Output, Result, ReviewOptions, Rows, grouped
 from novikoff.cli.progress import progress
 from novikoff.cli.render import as_json, columns, ending, listed, on_a_terminal, weights
@@ -122,7 +123,7 @@ def train(
     templates: str | None,
     layout: ConllOptions,
     label: str | None,
-    target: Target,
+    target: Path,
     start: str | None,
     folds: int | None,
     review: ReviewOptions,
@@ -179,7 +180,7 @@ def train(
         if review.review is not None and not watched.interrupted:
             bar.stage("reviewing")
             tagger = _reviewed(tagger, sentences, label, layout, review, aside)
-    target.save(tagger)
+    save_model(tagger, target)
     run = documents.described_run(tagger.run)
     document = documents.document(
         "tag train",
@@ -247,11 +248,11 @@ def rows_of_training(document: dict[str, Any], run: "Run") -> Rows:
 @click.argument("model", type=click.Path())
 @click.argument("file", type=options.FILE)
 @layout
-@options.out("The output file.  [default: standard output]", "OUT")
+@options.out("The output file.  [default: standard output]")
 @click.option("--review", is_flag=True, help="Add a column: whether the sentence needs review, by train --review.")
 @options.answering
 def run(
-    model: str, file: str, layout: ConllOptions, target: Target | None, review: bool, output: Output
+    model: str, file: str, layout: ConllOptions, target: Path | None, review: bool, output: Output
 ) -> Result | None:
     """Write the sentences in FILE with one more column: the labels that MODEL gives them.
 
@@ -281,7 +282,7 @@ def run(
     if review:
         text["review"] = [[str(one).lower()] * len(names) for one, names in zip(sent, labels, strict=True)]
     shown = io.BytesIO() if target is None and sys.stdout.isatty() else None
-    stream = shown or sys.stdout.buffer if target is None else target.path
+    stream = shown or sys.stdout.buffer if target is None else target
     write_conll(stream, sentences, text, separator=layout.between)
     if shown is not None:
         click.echo(on_a_terminal(shown.getvalue().decode()), nl=False)
