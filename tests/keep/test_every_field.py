@@ -75,10 +75,10 @@ def test_a_field_that_makes_no_sense_is_refused_when_loaded_and_not_when_used(tm
                 refused += 1
                 continue
             with np.errstate(all="ignore"):
-                if field == ("memory", "n_columns") and name.startswith("paraboloid"):
+                if field == ("n_columns",) and name.startswith("paraboloid"):
                     continue  # a lift of other columns, which refuses these
                 assert use(model, inputs), (field, junk)
-    assert refused > 50
+    assert refused > (40 if name == "paraboloid" else 50)  # which has four fields
 
 
 def test_a_learning_rate_that_is_none_is_refused_when_loaded(tmp_path):

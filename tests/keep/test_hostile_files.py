@@ -303,7 +303,7 @@ def test_another_format_is_refused_in_one_sentence(path, number):
         ("online", lambda header: header["parameters"].update(readout="vote"), "readout='vote' replays every mistake"),
         ("online", lambda header: header["memory"].update(narrow=1), "narrow examples without a lead"),
         ("sequence", lambda header: header["labels"].append("B-X"), "a label occurs twice"),
-        ("sequence", lambda header: header["features"].update(index=["w[0]"] * 3), "array"),
+        ("sequence", lambda header: header["features"].update(index={"TemplateIndex": ["w[0]"] * 3}), "array"),
     ],
 )
 def test_an_error_says_what_is_wrong(name, change, words, path):

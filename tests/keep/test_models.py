@@ -354,7 +354,7 @@ def test_too_little_memory_is_no_damage(tmp_path, monkeypatch):
     def fails(*_, **__):
         raise MemoryError
 
-    for place in ("novikoff.keep.layout._array", "novikoff.keep.codec.check_arrays"):
+    for place in ("novikoff.keep.layout._in_order", "novikoff.keep.codec.check_arrays"):
         with monkeypatch.context() as patch:
             patch.setattr(place, fails)
             with pytest.raises(MemoryError, match=r"model has .* bytes, and loading it takes more memory than"):

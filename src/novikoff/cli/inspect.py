@@ -48,7 +48,7 @@ def inspect(model: str, most: int | None, output: Output) -> Result:
         written_by=header["novikoff"],
         format=header["format"],
         sha256=header["sha256"],
-        parameters=header["parameters"],
+        parameters=header.get("parameters", {}),
         classes=getattr(loaded, "classes", getattr(loaded, "labels", None)),
         columns=documents.described_columns(getattr(loaded, "encoding", None)),
         run=None if run is None else documents.described_run(run),

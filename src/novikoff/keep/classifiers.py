@@ -3,16 +3,14 @@
 A kernel that is a function cannot be in a file; the caller of `load` passes it.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from novikoff.features.lift import LiftModel
 from novikoff.keep.codec import (
-    FORMS,
     LARGEST,
-    Codec,
     Declared,
     Format,
     TypeForm,
@@ -20,16 +18,13 @@ from novikoff.keep.codec import (
     check_memory,
     declared_fields,
     ensure,
-    take,
 )
 from novikoff.keep.layout import Arrays
-from novikoff.keep.values import decode_names, encode_names
 from novikoff.learn.class_weights import HEAVIEST, LIGHTEST
-from novikoff.learn.kernel.kernels import KERNELS, Entries, KernelFunction, Objects, Points, Vectors
+from novikoff.learn.kernel.kernels import KERNELS, Entries, KernelFunction, Objects, Vectors
 from novikoff.learn.kernel.memory import KernelMemory, KernelModel
 from novikoff.learn.linear.memory import LinearModel
 from novikoff.learn.linear.vote import Ballot
-from novikoff.learn.model import LearnedModel
 
 
 def _checked(model: Any, may_vote: bool) -> Any:
@@ -100,26 +95,6 @@ def _read_kernel_form(form: Any, path: str, arrays: Arrays) -> Any:
     return form
 
 
-def _write_support(support: Points, path: str, arrays: Arrays) -> Any:
-    """Rows are an object; of places in a matrix, and of objects, the header has the kind only."""
-    if isinstance(support, Vectors):
-        return Codec(FORMS).write_fields(support, arrays, path)
-    if isinstance(support, Entries):
-        arrays[path] = support.places
-        return "places"
-    arrays[path] = encode_names(support.items, path)
-    return "objects"
-
-
-def _read_support(plain: Any, path: str, arrays: Arrays) -> Points:
-    if plain == "objects":
-        return Objects(decode_names(take(arrays, path, np.uint8)))
-    if plain == "places":
-        return Entries(np.empty((0, 0)), take(arrays, path, np.int64))
-    support: Vectors = Codec(FORMS).read(Vectors, plain, arrays, path)
-    return support
-
-
 def _kernel(model: KernelModel) -> KernelModel:
     memory, kernel, budget = model.memory, model.memory.kernel, model.memory.budget
     if kernel.form is None:
@@ -160,7 +135,7 @@ def _check_support(memory: KernelMemory, support: int) -> None:
     ensure("objects need a kernel function", not of_objects or callable(form))
     ensure("the number of columns is wrong", (n_columns is None) == of_objects)
     if isinstance(points, Entries):
-        check_arrays(points, places=Declared((support,), n_columns or 0))
+        check_arrays(points, places=Declared((support,), n_columns or 0), matrix=Declared((0, 0)))
     elif isinstance(points, Vectors):
         check_arrays(points, squares=Declared((support,)))
         ensure("the support rows have another number of columns", points.rows.n_columns == n_columns)
@@ -193,25 +168,17 @@ KERNEL = Format(
         declared_fields(KernelFunction)["form"]: TypeForm(
             lambda form, path, arrays: form if isinstance(form, str) else None, _read_kernel_form
         ),
-        Points: TypeForm(_write_support, _read_support),
     },
 )
 
 # -- lifts ------------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class KeptLift(LearnedModel):
-    """What is kept of a lift."""
-
-    memory: LiftModel
-
-
-def _lift(kept: KeptLift) -> LiftModel:
-    names, n_columns = kept.memory.feature_names, kept.memory.n_columns
+def _lift(lift: LiftModel) -> LiftModel:
+    names, n_columns = lift.feature_names, lift.n_columns
     ensure("there are no columns", n_columns >= 1)
     ensure("there are not as many names as columns", names is None or len(names) == n_columns)
-    return kept.memory
+    return lift
 
 
-LIFT = Format(KeptLift, _lift, lambda model: KeptLift(memory=model))
+LIFT = Format(LiftModel, _lift)

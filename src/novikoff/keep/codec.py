@@ -10,7 +10,7 @@ What was read is checked, so that kernels and proofs can rely on it: all parts a
 """
 
 import math
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from enum import Enum
 from functools import cache
@@ -59,13 +59,13 @@ class Format:
     which it checks. Parameters with an `own` meaning are checked by the model.
     """
 
-    kind: type[LearnedModel]
+    kind: type[Any]
     restored: Callable[[Any], Any]
     kept: Callable[[Any], Any] = lambda model: model
     forms: Mapping[Any, TypeForm] = field(default_factory=dict)
     own: tuple[str, ...] = ()
 
-    def to_parts(self, kept: LearnedModel) -> FileParts:
+    def to_parts(self, kept: Any) -> FileParts:
         arrays: Arrays = {}
         return FileParts(self._codec({}).write_fields(kept, arrays), arrays)
 
@@ -74,12 +74,8 @@ class Format:
         arrays = dict(parts.arrays)
         found = self._codec(functions).read(self.kind, parts.header, arrays)
         ensure(f"the array {min(arrays, default='')!r:.60} is not expected", not arrays)
-        check_arrays(found, mistake_rows=Declared((None,), LARGEST))
-        rows, guesses = found.mistake_rows, found.mistake_guesses
-        as_many = guesses is None or rows is None or len(rows) == len(guesses)
-        ensure("there are not as many guesses as mistakes", as_many)
-        if found.run is not None:
-            check_run(found.run, most_mistakes=len(getattr(found, "classes", (0,))))
+        if isinstance(found, LearnedModel):
+            check_record(found)
         return self.restored(found)
 
     def _codec(self, functions: Functions) -> "Codec":
@@ -106,13 +102,21 @@ class Codec:
             return self.forms[kind].write(value, path, arrays)
         if is_dataclass(kind):
             return self.write_fields(value, arrays, path)
-        if (inner := _listed(kind)) is not None:
+        if _variants(kind):
+            return {type(value).__name__: self.write(type(value), value, arrays, path)}
+        if (inner := self._listed(kind)) is not None:
             parts = [inner.joined(value)] if len(value) > 1 and hasattr(inner, "joined") else value
             return [self.write(inner, part, arrays, _below(path, str(i))) for i, part in enumerate(parts)]
         if isinstance(value, Enum):
             return value.name
         value = _own(value)
         return encode(float(value) if kind is float else value, path)
+
+    def _listed(self, kind: Any) -> Any:
+        """Return the item type of a list of dataclasses, or of a type with a form; None for other types."""
+        parts = get_args(kind)
+        is_list = get_origin(kind) in (list, tuple) and (is_dataclass(parts[0]) or parts[0] in self.forms)
+        return parts[0] if is_list else None
 
     def write_fields(self, value: Any, arrays: Arrays, path: str = "", without: tuple[str, ...] = ()) -> dict[str, Any]:
         """Return the fields of a dataclass, except some, for the header."""
@@ -137,9 +141,15 @@ class Codec:
         if is_dataclass(inner):
             codec = replace(self, finite=False) if issubclass(inner, UNBOUNDED) else self  # type: ignore[arg-type]
             return inner(**codec.read_fields(inner, plain, arrays, path))  # type: ignore[operator]
-        if (part := _listed(inner)) is not None:
+        if variants := _variants(inner):
+            told = [*plain] if isinstance(plain, dict) else []
+            ensure(f"{path} is not one of {', '.join(variants)}", len(told) == 1, variants.keys() >= set(told))
+            return self.read(variants[told[0]], plain[told[0]], arrays, path)
+        if (part := self._listed(inner)) is not None:
             ensure(f"{path} is not a list", isinstance(plain, list))
-            return [self.read(part, one, arrays, _below(path, str(i))) for i, one in enumerate(plain)]
+            return get_origin(inner)(
+                [self.read(part, one, arrays, _below(path, str(i))) for i, one in enumerate(plain)]
+            )
         if isinstance(inner, type) and issubclass(inner, Enum):
             ensure(f"{path} is {plain!r:.60}", isinstance(plain, str) and plain in inner.__members__)
             return inner[plain]
@@ -193,10 +203,10 @@ def _optional(kind: Any) -> tuple[Any, bool]:
     return (others[0] if len(others) == 1 else Union[tuple(others)]), True  # noqa: UP007
 
 
-def _listed(kind: Any) -> Any:
-    """Return the item type of a list of dataclasses; None for other types."""
-    parts = get_args(kind)
-    return parts[0] if get_origin(kind) is list and is_dataclass(parts[0]) else None
+def _variants(kind: Any) -> dict[str, Any]:
+    """Return the dataclasses of which a value is one, by name; none if it is of one type."""
+    parts = get_args(kind) if get_origin(kind) in (Union, UnionType) else ()
+    return {part.__name__: part for part in parts} if all(map(is_dataclass, parts)) else {}
 
 
 def _dtype(kind: Any) -> np.dtype[Any] | None:
@@ -270,6 +280,25 @@ def _read_names(plain: Any, path: str, arrays: Arrays) -> Any:
     return None if plain is None else decode_names(take(arrays, path, np.uint8))
 
 
+def by_name(
+    numbers: Callable[[Any], tuple[float, ...]], value: Callable[..., Any], n: int = 1, whole: Callable[..., Any] = dict
+) -> TypeForm:
+    """Return the form of a mapping from names to values, each of which is n `numbers`: they become a matrix."""
+
+    def write(values: Mapping[Any, Any], path: str, arrays: Arrays) -> bool:
+        arrays[f"{path}.names"] = encode_names(values, "a feature name")
+        arrays[path] = np.array([numbers(part) for part in values.values()], dtype=np.float64).reshape(-1, n)
+        return True
+
+    def read(plain: Any, path: str, arrays: Arrays) -> Any:
+        names, found = decode_names(take(arrays, f"{path}.names", np.uint8)), take(arrays, path, np.float64)
+        check_arrays({path: found}, **{path: Declared((len(names), n))})
+        ensure(f"the names in {path!r} are not different", len(names) == len(set(names)))
+        return whole(zip(names, (value(*row) for row in found.tolist()), strict=True))
+
+    return TypeForm(write, read)
+
+
 FORMS: dict[Any, TypeForm] = {
     Rows: TypeForm(_write_rows, _read_rows),
     Cycle: TypeForm(
@@ -285,8 +314,9 @@ FORMS: dict[Any, TypeForm] = {
         lambda plain, path, arrays: _labels(decode(plain)),
     ),
     # The guesses of mistakes, and support that is objects.
-    Any: TypeForm(_write_names, _read_names),
-    list[Any]: TypeForm(_write_names, _read_names),
+    **dict.fromkeys((Any, list[Any], Sequence[Any]), TypeForm(_write_names, _read_names)),
+    dict[Any, float]: by_name(lambda number: (number,), float),
+    dict[Any, complex]: by_name(lambda pair: (pair.real, pair.imag), complex, 2),
 }
 
 
@@ -357,6 +387,16 @@ def check_csr(rows: Csr, name: str, n_columns: int) -> None:
     ensure(f"the columns of {name} do not ascend in every row", np.isin(falls, indptr).all())
 
 
+def check_record(model: LearnedModel) -> None:
+    """Check that there is a guess for every mistake that was recorded, and that the record is consistent."""
+    check_arrays(model, mistake_rows=Declared((None,), LARGEST))
+    rows, guesses = model.mistake_rows, model.mistake_guesses
+    as_many = guesses is None or rows is None or len(rows) == len(guesses)
+    ensure("there are not as many guesses as mistakes", as_many)
+    if model.run is not None:
+        check_run(model.run, most_mistakes=len(getattr(model, "classes", (0,))))
+
+
 def check_run(run: Run, most_mistakes: int) -> None:
     """Check that a record is consistent, with at most `most_mistakes` per example."""
     epochs, narrow, n_rows = len(run.mistakes_per_epoch), run.narrow_per_epoch, math.inf
@@ -386,12 +426,3 @@ def check_memory(memory: History, run: Run | None = None) -> None:
     ensure("the lead is too large", memory.lead <= MOST_LEAD)
     same = run is None or all(getattr(run, name) == getattr(memory, name) for name in COUNTS)
     ensure("the record is that of another model", same)
-
-
-def take_named(arrays: Arrays, names: str, columns: Mapping[str, Any]) -> tuple[list[Any], list[list[Any]]]:
-    """Remove and return distinct names, and the numbers of each from the arrays in `columns`."""
-    known = decode_names(take(arrays, names, np.uint8))
-    numbers = {name: take(arrays, name, dtype) for name, dtype in columns.items()}
-    check_arrays(numbers, **dict.fromkeys(numbers, Declared((len(known),))))
-    ensure(f"the names in {names!r} are not different", len(known) == len(set(known)))
-    return known, [column.tolist() for column in numbers.values()]

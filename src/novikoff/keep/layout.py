@@ -33,18 +33,6 @@ LONGEST_HEADER = 100_000_000
 LENGTH = struct.Struct("<Q")
 NO_DIGEST = "0" * 64
 
-KINDS: dict[str, np.dtype[Any]] = {
-    "F64": np.dtype("<f8"),
-    "F32": np.dtype("<f4"),
-    "I64": np.dtype("<i8"),
-    "I32": np.dtype("<i4"),
-    "U64": np.dtype("<u8"),
-    "U32": np.dtype("<u4"),
-    "U16": np.dtype("<u2"),
-    "U8": np.dtype("u1"),
-    "BOOL": np.dtype("?"),
-}
-
 Arrays = dict[str, NDArray[Any]]
 
 
@@ -217,25 +205,24 @@ def _check_digest(content: bytes, header: Mapping[str, Any], path: Path) -> None
 
 
 def _unpacked(content: bytes, header: Mapping[str, Any], path: Path) -> Arrays:
-    from safetensors import SafetensorError, deserialize
+    from safetensors import SafetensorError
+    from safetensors.numpy import load
 
     transposed = header.get("transposed")
     if not isinstance(transposed, list):
         refuse(path, "it does not state the order of its arrays")
     try:
-        return {name: _array(tensor, name in transposed) for name, tensor in deserialize(content)}
+        return {name: _in_order(array, name in transposed) for name, array in load(content).items()}
     except MemoryError:
         raise too_large(path) from None
     except (SafetensorError, ValueError, KeyError, TypeError, OverflowError) as error:
         raise ModelFileError(f"{path} is not a model file, or is damaged: {error}") from error
 
 
-def _array(tensor: Mapping[str, Any], transposed: bool) -> NDArray[Any]:
-    """Return a tensor as a native array: a copy, aligned and writable, so that learning can resume."""
-    kind, shape = KINDS[tensor["dtype"]], tensor["shape"]
-    if len(shape) > 2:
-        raise ValueError(f"an array of {len(shape)} dimensions, where vectors and matrices are expected")
-    if tensor["dtype"] == "BOOL" and np.any(np.frombuffer(tensor["data"], np.uint8) > 1):
+def _in_order(array: NDArray[Any], transposed: bool) -> NDArray[Any]:
+    """Return an array in the order that it had when it was written."""
+    if array.ndim > 2:
+        raise ValueError(f"an array of {array.ndim} dimensions, where vectors and matrices are expected")
+    if array.dtype == np.bool_ and np.any(array.view(np.uint8) > 1):
         raise ValueError("a truth value that is neither 0 nor 1")
-    array = np.frombuffer(tensor["data"], kind).reshape(shape).astype(kind.newbyteorder("="))
     return array.T if transposed else array

@@ -30,7 +30,6 @@ from novikoff.keep.values import check_room
 
 if TYPE_CHECKING:
     from novikoff.keep.codec import Format
-    from novikoff.learn.model import LearnedModel
     from novikoff.prove.certificates import AnyCertificate
     from novikoff.prove.separable.certificate import Certificate
 
@@ -89,7 +88,8 @@ def save(
         kept = replace(kept, certificate=certificate.to_json(), fingerprint=certificate.data_hash)
     parts = form.to_parts(kept if fingerprint is None else replace(kept, fingerprint=fingerprint))
     # Only readable content is written: the same checks, before the file is touched.
-    functions = {name: kept.parameters[name] for name in MAY_BE_FUNCTIONS if callable(kept.parameters.get(name))}
+    parameters = getattr(kept, "parameters", {})
+    functions = {name: parameters[name] for name in MAY_BE_FUNCTIONS if callable(parameters.get(name))}
     try:
         text = dumped(parts.header)
         again = FileParts(strict_json.parse(text), parts.arrays)
@@ -107,7 +107,7 @@ def parts_of(model: Any) -> FileParts:
     return form.to_parts(kept)
 
 
-def _kept(model: Any) -> "tuple[str, Format, LearnedModel]":
+def _kept(model: Any) -> "tuple[str, Format, Any]":
     """Return the learner, its format, and what is kept of the model."""
     plain = _plain_of(model)
     learner = LEARNER_OF[type(plain).__name__]

@@ -12,29 +12,25 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from novikoff.engine.chain import Drift
 from novikoff.engine.emissions import MOST_LABELS, Emissions
 from novikoff.engine.viterbi import Links, Weights
 from novikoff.features.templates import TemplateIndex, Vocabulary, parse_template, reaches
-from novikoff.features.tokens import AttributeIndex, Numbers
 from novikoff.keep.codec import (
-    LARGEST,
     Codec,
     Declared,
     Format,
     TypeForm,
     check_arrays,
     check_memory,
-    declared_fields,
     ensure,
     take,
 )
 from novikoff.keep.layout import Arrays
 from novikoff.keep.values import decode_names, encode_names
 from novikoff.learn.chain.space import ChainMemory
-from novikoff.learn.chain.tagger import Tagger, TokenFeatures
+from novikoff.learn.chain.tagger import Tagger
 
 # Far longer than useful templates, but short enough that a malicious one cannot exhaust the machine.
 LONGEST_TEMPLATE = 10_000
@@ -127,32 +123,21 @@ def _restored(tagger: Tagger) -> Tagger:
 # -- features ---------------------------------------------------------------------------------------------------------
 
 
-def _write_index(index: TemplateIndex | AttributeIndex | Numbers, path: str, arrays: Arrays) -> Any:
-    """Templates are in the header as texts, attributes as a word, and numbers as their count."""
-    if isinstance(index, Numbers):
-        return index.n_columns
-    if isinstance(index, AttributeIndex):
-        arrays["names"] = encode_names(index.numbers, "an attribute")
-        return "attributes"
+def _write_templates(index: TemplateIndex, path: str, arrays: Arrays) -> Any:
     for number, vocabulary in enumerate(index.vocabularies.values()):
-        arrays[f"vocabulary.{number}"] = encode_names(vocabulary.numbers, "a value")
+        _write_numbered(vocabulary.numbers, f"vocabulary.{number}", arrays)
     arrays |= {f"features.{number}": features for number, features in enumerate(index.features)}
     return [template.text for template in index.templates]
 
 
-def _read_index(plain: Any, path: str, arrays: Arrays) -> TemplateIndex | AttributeIndex | Numbers:
-    if type(plain) is int:
-        ensure("the number of features is negative or too large", 0 <= plain <= LARGEST)
-        return Numbers(plain)
-    if plain == "attributes":
-        return AttributeIndex(_numbered(take(arrays, "names", np.uint8)))
+def _read_templates(plain: Any, path: str, arrays: Arrays) -> TemplateIndex:
     short = [text for text in plain or () if isinstance(text, str) and len(text) <= LONGEST_TEMPLATE]
     ensure("there are no templates, or invalid ones", isinstance(plain, list), short, short == plain)
     templates = tuple(map(parse_template, short))
     offsets = [abs(part.offset) for template in templates for part in template.parts]
     ensure("a template looks absurdly far", max(offsets) <= FARTHEST_OFFSET)
     vocabularies = {
-        source: Vocabulary(_numbered(take(arrays, f"vocabulary.{number}", np.uint8)), reach)
+        source: Vocabulary(_read_numbered(True, f"vocabulary.{number}", arrays), reach)
         for number, (source, reach) in enumerate(reaches(templates).items())
     }
     features = tuple(take(arrays, f"features.{number}", np.int32) for number in range(len(templates)))
@@ -165,9 +150,14 @@ def _read_index(plain: Any, path: str, arrays: Arrays) -> TemplateIndex | Attrib
     return TemplateIndex(templates, vocabularies, features)
 
 
-def _numbered(array: NDArray[np.uint8]) -> dict[str, int]:
+def _write_numbered(names: dict[str, int], path: str, arrays: Arrays) -> bool:
+    arrays[path] = encode_names(names, "an attribute")
+    return True
+
+
+def _read_numbered(plain: Any, path: str, arrays: Arrays) -> dict[str, int]:
     """Return strings, numbered from 0."""
-    names = decode_names(array)
+    names = decode_names(take(arrays, path, np.uint8))
     ensure(
         "the values of a column, or the attributes, are not different texts",
         all(type(name) is str for name in names) and len(set(names)) == len(names),
@@ -185,6 +175,7 @@ FORMAT = Format(
             lambda weights, path, arrays: _write_weights(weights, None, arrays),
             lambda plain, path, arrays: None if plain is None else _read_weights(arrays, with_drift=False)[0],
         ),
-        declared_fields(TokenFeatures)["index"]: TypeForm(_write_index, _read_index),
+        TemplateIndex: TypeForm(_write_templates, _read_templates),
+        dict[str, int]: TypeForm(_write_numbered, _read_numbered),
     },
 )
