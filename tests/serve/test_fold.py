@@ -38,8 +38,8 @@ def test_how_a_stream_is_cut_into_rows_makes_no_difference(chosen, stream, data)
 def test_a_snapshot_changes_nothing(chosen, before, after):
     rows = [created(chosen), *([learned(1, before)] if before else [])]
     straight, saved = folded(rows), folded(rows)
-    content, digest = replay.take_snapshot(saved)
-    loaded = replay.load_snapshot(content, digest, saved.learner.mistakes)
+    content, snapshot = replay.take_snapshot(saved)
+    loaded = replay.load_snapshot(content, snapshot)
     if after:
         flags = [fold.apply(state, learned(len(before) + 1, after)) for state in (straight, loaded)]
         assert flags[0] == flags[1]
@@ -66,11 +66,11 @@ def test_a_gap_in_the_log_is_an_error():
 
 def test_a_damaged_snapshot_is_an_error():
     state = folded([created(Settings())])
-    content, digest = replay.take_snapshot(state)
+    content, snapshot = replay.take_snapshot(state)
     with pytest.raises(ValueError, match="SHA-256"):
-        replay.load_snapshot(content[:-1] + b"x", digest, 0)
+        replay.load_snapshot(content[:-1] + b"x", snapshot)
     with pytest.raises(ValueError, match="0 mistakes and should have 1"):
-        replay.load_snapshot(content, digest, 1)
+        replay.load_snapshot(content, snapshot._replace(mistakes=1))
 
 
 @laws

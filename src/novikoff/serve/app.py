@@ -137,21 +137,19 @@ class App:
             raise RefusedError(401, "the token is missing or wrong: Authorization: Bearer ...")
 
     async def _reply(self, route: Route, call: Call) -> Reply:
+        """Reply to a call; if another server holds its model, forward it, once."""
         try:
-            return await self._own_reply(route, call)
+            if not route.of_a_model or route.by_name:
+                return await route.reply(call, *call.names)
+            model = await self.service.use(call.names[0])
+            try:
+                return await route.reply(call, model, *call.names[1:])
+            finally:
+                self.service.models.release(model)
         except ElsewhereError as error:
             if self._forwarder is None or error.url is None or PASSED_ON in call.headers:
                 raise
             return await self._forwarder.send(error.url, call)
-
-    async def _own_reply(self, route: Route, call: Call) -> Reply:
-        if not route.of_a_model or route.by_name:
-            return await route.reply(call, *call.names)
-        model = await self.service.use(call.names[0])
-        try:
-            return await route.reply(call, model, *call.names[1:])
-        finally:
-            self.service.models.release(model)
 
 
 class Router:

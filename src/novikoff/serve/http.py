@@ -49,7 +49,7 @@ class DisconnectedError(Exception):
 
 
 class Call:
-    """An ASGI request: its headers, the parts of its path and its query as needed, and its body."""
+    """An ASGI request: its path, its headers, its content type without parameters, its query, and its body."""
 
     def __init__(self, service: Service, scope: Any) -> None:
         self.service, self.method = service, scope["method"]
@@ -57,6 +57,7 @@ class Call:
         root, path = scope.get("root_path", ""), scope["path"]
         self.path: str = path[len(root) :] if root and path.startswith(root) else path
         self.headers: dict[bytes, bytes] = dict(scope["headers"])
+        self.kind: bytes = self.headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
         self.raw_query: bytes = scope["query_string"]
         self.body = b""
         self.names: tuple[str, ...] = ()  # the values of the placeholders in the path
@@ -81,11 +82,6 @@ class Call:
             if size > MOST_BYTES:
                 raise _too_large()
         self.body = b"".join(parts)
-
-    @property
-    def kind(self) -> bytes:
-        """The content type, without parameters."""
-        return self.headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
 
     def one(self, wanted: Any) -> Any:
         """Return the body, which must be JSON of the wanted type."""

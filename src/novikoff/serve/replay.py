@@ -36,8 +36,8 @@ class TrimmedError(RefusedError):
 def state_at(store: Store, model: int, seq: int) -> ModelState:
     """Return the model after the event `seq`. A damaged snapshot is skipped, if the log makes up for it."""
     parts = path_to(seq, rollbacks_of(store, model))
-    found = [snapshot for snapshot in store.snapshots(model) if snapshot.seq <= seq]
-    state = _newest_whole(store, model, parts, found)
+    on_path = (each for each in store.snapshots(model) if each.seq <= seq and is_on(parts, each.seq))
+    state = next(filter(None, (intact(store, model, snapshot) for snapshot in on_path)), None)
     start = -1 if state is None else state.seq
     for part in parts:
         if part.end <= start:
@@ -60,17 +60,13 @@ def rollbacks_of(store: Store, model: int) -> list[tuple[int, int]]:
     return [(row.first, decode("rollback", row.body)[0].seq) for row in store.rollbacks(model)]
 
 
-def _newest_whole(store: Store, model: int, parts: Path, found: list[Snapshot]) -> ModelState | None:
-    """Return the newest snapshot on the path that is not damaged."""
-    for snapshot in found:
-        if not is_on(parts, snapshot.seq):
-            continue
-        content = store.snapshot(model, snapshot.seq)
-        try:
-            return load_snapshot(content or b"", snapshot.sha256, snapshot.mistakes)
-        except (ValueError, TypeError, msgspec.MsgspecError) as error:
-            _LOG.warning("snapshot %d of model %d is damaged (%s); an older one is taken", snapshot.seq, model, error)
-    return None
+def intact(store: Store, model: int, snapshot: Snapshot) -> ModelState | None:
+    """Return the state of a snapshot, or None if that is damaged."""
+    try:
+        return load_snapshot(store.snapshot(model, snapshot.seq), snapshot)
+    except (ValueError, TypeError, msgspec.MsgspecError) as error:
+        _LOG.warning("snapshot %d of model %d is damaged (%s); an older one is taken", snapshot.seq, model, error)
+        return None
 
 
 def _rows(store: Store, model: int, after: int, end: int) -> Iterator[LogRow]:
@@ -130,22 +126,22 @@ def _content(state: ModelState) -> bytes:
     return msgspec.msgpack.encode(saved)
 
 
-def take_snapshot(state: ModelState) -> tuple[bytes, str]:
-    """Return the state as bytes, and their SHA-256, after a trial load."""
+def take_snapshot(state: ModelState) -> tuple[bytes, Snapshot]:
+    """Return the state as bytes, and what is known of them, after a trial load."""
     content = _content(state)
-    digest = hashlib.sha256(content).hexdigest()
-    again = load_snapshot(content, digest, state.learner.mistakes)
-    if msgspec.msgpack.decode(_content(again)) != msgspec.msgpack.decode(content):
+    snapshot = Snapshot(state.seq, hashlib.sha256(content).hexdigest(), state.learner.mistakes)
+    again = _content(load_snapshot(content, snapshot))
+    if msgspec.msgpack.decode(again) != msgspec.msgpack.decode(content):
         raise ValueError("a snapshot does not reload as written; nothing is trimmed")
-    return content, digest
+    return content, snapshot
 
 
-def load_snapshot(content: bytes, sha256: str, mistakes: int) -> ModelState:
+def load_snapshot(content: bytes, snapshot: Snapshot) -> ModelState:
     """Load the state of a snapshot; raise ValueError if it is damaged."""
-    if hashlib.sha256(content).hexdigest() != sha256:
+    if hashlib.sha256(content).hexdigest() != snapshot.sha256:
         raise ValueError("its SHA-256 is wrong")
     saved = _SAVED.decode(content)
     state = ModelState(saved.seq, saved.settings, from_file(saved.file), saved.counts, saved.parts)
-    if state.learner.mistakes != mistakes:
-        raise ValueError(f"it has {state.learner.mistakes} mistakes and should have {mistakes}")
+    if state.learner.mistakes != snapshot.mistakes:
+        raise ValueError(f"it has {state.learner.mistakes} mistakes and should have {snapshot.mistakes}")
     return state

@@ -24,7 +24,7 @@ from novikoff.serve.jobs import Token
 from novikoff.serve.messages import RefusedError
 from novikoff.serve.models import LoadedModel, Models, figures_of, keep_renewing
 from novikoff.serve.replay import TrimmedError, mistakes_of, state_at
-from novikoff.serve.store import Store
+from novikoff.serve.store import Key, Store
 from novikoff.serve.writer import Writer, end_process
 
 HOUR = 3600.0
@@ -97,7 +97,7 @@ class Service:
             self._housekeeper.cancel()
         self.save_all(WORTH_A_SNAPSHOT)
         if self.models.touched:
-            self.writer.submit(jobs.Ask(next(iter(self.models.touched)), lambda: None), own=True)
+            self.writer.submit(jobs.Ask(next(iter(self.models.touched))), own=True)
         await self.writer.stop()
         if self._renewing is not None:
             self._renewing.cancel()
@@ -137,8 +137,7 @@ class Service:
         self._snapshots.add(model)
         job = jobs.TakeSnapshot(model, self.options.keep_log)
         model.users += 1
-        job.done.add_done_callback(lambda done: self._snapshot_done(model, done))
-        self.writer.submit(job, own=True)
+        self.writer.submit(job, own=True).add_done_callback(lambda done: self._snapshot_done(model, done))
 
     def _snapshot_done(self, model: LoadedModel, done: "asyncio.Future[Any]") -> None:
         model.users -= 1
@@ -162,7 +161,7 @@ class Service:
         except RefusedError as error:
             if error.status != 404:
                 raise
-            model = await self.writer.submit(jobs.Create(self.models, name, wanted, learner))
+            model = await self.writer.submit(jobs.create(self.models, name, wanted, learner))
             return answering.about(name, model.state), True
         self.models.release(model)
         if settings.file is not None or model.state.settings != msgspec.structs.replace(wanted, file=None):
@@ -202,7 +201,7 @@ class Service:
         """Delete a model and its log, for good, also one that is set aside."""
         model = await self.use(name, even_aside=True)
         try:
-            await self.writer.submit(jobs.Delete(self.models, model))
+            await self.writer.submit(jobs.delete(self.models, model))
         finally:
             self.models.release(model)
 
@@ -222,28 +221,30 @@ class Service:
         answer = events.encode(answers)
         if not kept:
             return answer
-        return await self._submit(jobs.Remember(model, kept, answer, token))
+        return await self._submit(jobs.remember(model, kept, answer, token))
 
     async def learn(self, model: LoadedModel, examples: list[Any], body: bytes | None, token: Token | None) -> bytes:
         """Learn examples in the order given; `body` has them as received, one per line."""
         _check_labels([example.y for example in examples], model, "y")
-        if type(examples[0]) is messages.PlainToLearn:  # then all are
-            body = events.encode(examples) if body is None else body
-        else:
+        checked: list[tuple[Any, Mapping[Any, Any]]] = []
+        if type(examples[0]) is not messages.PlainToLearn:  # else all are
             checked = [_checked(each.x, line, len(examples)) for line, each in enumerate(examples, start=1)]
             for example, (x, _) in zip(examples, checked, strict=True):
                 if x is not example.x:  # the log has no null
                     example.x, body = x, None
-            body = events.encode(examples) if body is None else body
-            for example, (_, numbers) in zip(examples, checked, strict=True):
-                example.x = numbers
-        return await self._submit(jobs.Append(model, "learn", examples, body, token))
+        if body is None:
+            body = events.encode(examples)
+        elif not body.endswith(b"\n"):
+            body += b"\n"
+        for example, (_, numbers) in zip(examples, checked, strict=False):
+            example.x = numbers
+        return await self._submit(jobs.Learn(model, examples, body, token))
 
     async def reveal(self, model: LoadedModel, labels: list[messages.ToReveal], token: Token | None) -> bytes:
         """Reveal the label of a prediction, and learn it. Many are revealed all, or none."""
         _check_labels([each.y for each in labels], model, "y")
         pairs = [(each.id, each.y) for each in labels]
-        return await self._submit(jobs.Reveal(model, pairs, token))
+        return await self._submit(jobs.reveal(model, pairs, token))
 
     # What a model knows, and why
 
@@ -296,18 +297,18 @@ class Service:
     async def roll_back(self, model: LoadedModel, asked: events.Rollback, token: Token | None) -> bytes:
         """Go back to what the model was after an event. This is an event itself; nothing is erased."""
         earlier = await self._earlier(model, asked.seq)
-        return await self._submit(jobs.RollBack(model, earlier, token))
+        return await self._submit(jobs.roll_back(model, earlier, token))
 
     async def _submit(self, job: jobs.Job) -> bytes:
         """Return the answer of a job, when it is on the disk."""
         answer = await self.writer.submit(job)
-        if not isinstance(answer, jobs.Again):
+        if not isinstance(answer, Key):
             return answer
-        key, number, last = answer.key, job.model.number, answer.key.first + answer.key.size - 1
-        indexed, _ = await asyncio.to_thread(mistakes_of, self.store, number, fold.WHOLE, key.first, last)
-        made = {mistake.seq for mistake in (*indexed, *answer.mistakes) if not mistake.is_narrow}
-        mistakes = sum(key.first <= seq <= last for seq in made)
-        return events.ENCODER.encode(messages.LearnReply(last, key.size, mistakes))
+        await self.writer.submit(jobs.Ask(job.model))  # then all mistakes are in the index
+        last = answer.first + answer.size - 1
+        made, _ = await asyncio.to_thread(mistakes_of, self.store, job.model.number, fold.WHOLE, answer.first, last)
+        mistakes = sum(mistake.seq <= last and not mistake.is_narrow for mistake in made)
+        return jobs.learned(last, answer.size, mistakes)
 
 
 def _where(line: int, lines: int, field: str) -> str:

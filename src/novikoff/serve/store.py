@@ -272,9 +272,9 @@ class Store:
         where = "WHERE model = ? ORDER BY seq DESC"
         return [Snapshot(*row) for row in self._all(f"SELECT seq, sha256, mistakes FROM snapshots {where}", model)]
 
-    def snapshot(self, model: int, seq: int) -> bytes | None:
-        found = self._all("SELECT content FROM snapshots WHERE model = ? AND seq = ?", model, seq)
-        return found[0][0] if found else None
+    def snapshot(self, model: int, seq: int) -> bytes:
+        ((content,),) = self._all("SELECT content FROM snapshots WHERE model = ? AND seq = ?", model, seq)
+        return bytes(content)
 
     def delete_snapshot(self, model: int, seq: int) -> None:
         self._run("DELETE FROM snapshots WHERE model = ? AND seq = ?", model, seq)

@@ -16,12 +16,11 @@ from typing import Any
 
 import msgspec
 
-from novikoff.serve.jobs import Job
+from novikoff.serve.jobs import MOST_EVENTS, Job, Learn
 from novikoff.serve.messages import ElsewhereError, RefusedError
 from novikoff.serve.models import LoadedModel, Models, Unsaved
 from novikoff.serve.store import Store, StoreError
 
-MOST_EVENTS = 2048
 MOST_WAITING = 16_384  # events
 MOST_BYTES = 64 << 20
 TIDY_EVERY = 60.0
@@ -82,9 +81,11 @@ class Writer:
             raise RefusedError(429, f"{self.waiting:,} events wait to be written; send again later", retry_after=1)
         self.waiting += job.size
         self.waiting_bytes += job.weight
-        self._jobs.append(job)
-        self._came.set()
-        return job.done
+        last = self._jobs[-1] if self._jobs else None
+        if not (isinstance(job, Learn) and isinstance(last, Learn) and last.join(job)):
+            self._jobs.append(job)
+            self._came.set()
+        return job.callers[0]
 
     async def _run(self) -> None:
         try:
@@ -106,7 +107,11 @@ class Writer:
             lost = await loop.run_in_executor(self._thread, self._commit, jobs, unsaved)
             if lost:
                 self.models.lose(lost)
-            self._apply(jobs)
+            for job in jobs:
+                job.settle()
+                if job.refused is None:
+                    self.models.touched.add(job.model)
+            self.after_commit()
 
     def _next(self) -> list[Job]:
         """Return the jobs of the next transaction."""
@@ -118,18 +123,6 @@ class Writer:
         self.waiting -= events
         self.waiting_bytes -= sum(job.weight for job in jobs)
         return jobs
-
-    def _apply(self, jobs: list[Job]) -> None:
-        """Apply to memory what is on the disk, and answer."""
-        for job in jobs:
-            if job.refused is None:
-                answer = job.finish()
-                self.models.touched.add(job.model)
-                if not job.done.done():
-                    job.done.set_result(answer)
-            elif not job.done.done():
-                job.done.set_exception(job.refused)
-        self.after_commit()
 
     async def _prepare(self, job: Job) -> None:
         if job.alone:
