@@ -91,7 +91,7 @@ class Caller:
         return await self.service.delete_model(self.name)
 
     async def learn(self, *pairs, token=None):
-        examples = [messages.ToLearn(dict(x), y) for x, y in pairs]
+        examples = [events.Example(dict(x), y) for x, y in pairs]
         return await self._with(lambda model: self.service.learn(model, examples, None, token))
 
     async def predict(self, x, remember=True, token=None):

@@ -18,12 +18,7 @@ from novikoff.prove.run.bounds import mistake_bound
 from novikoff.serve import events, messages
 from novikoff.serve.events import Example, Label, LogRow, Prediction, Settings
 from novikoff.serve.fold import Mistake, ModelState, Path, path_to, scaled_numbers
-from novikoff.serve.messages import (
-    Contribution,
-    PastMistake,
-    Score,
-    Why,
-)
+from novikoff.serve.messages import Contribution, PastMistake, Score, Why
 from novikoff.serve.replay import mistakes_of, rollbacks_of
 from novikoff.serve.store import Store
 from novikoff.serve.tally import WINDOW

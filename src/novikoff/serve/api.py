@@ -83,20 +83,13 @@ async def create_model(call: Call, name: str) -> Reply:
 
 async def learn(call: Call, model: LoadedModel) -> Reply:
     """Learn an example with its label. Many are learned in the order given, all or none."""
-    examples = _plain(call) if model.is_plain else None
-    if examples is None:
-        examples = call.many(messages.ToLearn)
+    try:
+        examples = call.many(messages.PlainToLearn if model.is_plain else events.Example)
+    except RefusedError:
+        examples = call.many(events.Example)
         model.is_plain = False
     body = call.body if call.kind == NDJSON else None
     return Reply(await call.service.learn(model, examples, body, call.token))
-
-
-def _plain(call: Call) -> list[Any] | None:
-    """Return the examples if all are plain; a model that gets others is not checked again."""
-    try:
-        return call.many(messages.PlainToLearn)
-    except RefusedError:
-        return None
 
 
 async def healthz(call: Call) -> Reply:
@@ -130,7 +123,7 @@ ROUTES = (
         key=True,
     ),
     Route("POST", f"{_OF}/reveal", "reveal", messages.ToReveal, messages.LearnReply, many=True, key=True),
-    Route("POST", f"{_OF}/learn", learn, messages.ToLearn, messages.LearnReply, many=True, key=True),
+    Route("POST", f"{_OF}/learn", learn, events.Example, messages.LearnReply, many=True, key=True),
     Route("GET", f"{_OF}/record", "show_record", gives=messages.Record, query=messages.OfMargin),
     Route("GET", f"{_OF}/weights", "show_weights", gives=messages.HeaviestWeights, query=messages.Most),
     Route("GET", f"{_OF}/why/{{id}}", "show_why", gives=messages.Why, query=messages.Most),

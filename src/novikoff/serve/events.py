@@ -14,7 +14,7 @@ from novikoff.learn.online.perceptron import Served
 from novikoff.options import MOST_LEAD, Tie
 
 Label = str | Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)] | float | bool
-Features = dict[str, float | str | bool]
+Features = dict[str, float | str | bool | None]  # None is a value that is absent; the log has none
 Name = Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}\Z", description="1 to 64 letters")]
 Judge = Literal["arrival", "served"]
 Kind = Literal["create", "learn", "reveal", "rollback"]
@@ -49,7 +49,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Example(msgspec.Struct, forbid_unknown_fields=True, gc=False):
-    """An example with its label."""
+    """An example with its label. A feature whose value is null counts as absent."""
 
     x: Features
     y: Label

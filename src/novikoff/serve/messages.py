@@ -7,15 +7,6 @@ import msgspec
 from novikoff.serve.events import Example, Features, Judge, Label, Settings
 from novikoff.serve.tally import Alarm, MistakeCurve
 
-GivenFeatures = dict[str, float | str | bool | None]  # null is a value that is absent
-
-
-class ToLearn(Example, gc=False):
-    """An example with its label. A feature whose value is null counts as absent."""
-
-    x: GivenFeatures  # type: ignore[assignment]
-
-
 # An example of such numbers can be learned, however many a request has.
 Short = Annotated[float, msgspec.Meta(ge=-(2.0**440), le=2.0**440)]
 
@@ -29,14 +20,14 @@ class PlainToLearn(Example, gc=False):
 class ToPredict(msgspec.Struct, forbid_unknown_fields=True):
     """An example. With `remember` it is kept until its label comes, under the id that is answered."""
 
-    x: GivenFeatures
+    x: Features
     remember: bool = False
 
 
 class ToExplain(msgspec.Struct, forbid_unknown_fields=True):
     """An example, of which to say why it gets its label."""
 
-    x: GivenFeatures
+    x: Features
 
 
 class ToReveal(msgspec.Struct, forbid_unknown_fields=True):
@@ -236,6 +227,14 @@ class Why(msgspec.Struct):
     rest: float
 
 
+class IsLive(msgspec.Struct):
+    live: bool
+
+
+class IsReady(msgspec.Struct):
+    ready: bool
+
+
 class ErrorDetail(msgspec.Struct):
     message: str
     field: str | None
@@ -275,11 +274,3 @@ class ElsewhereError(RefusedError):
     def __init__(self, name: str, url: str | None = None) -> None:
         super().__init__(503, f"the model {name!r} is on its way to another server; send again", retry_after=1)
         self.url = url
-
-
-class IsLive(msgspec.Struct):
-    live: bool
-
-
-class IsReady(msgspec.Struct):
-    ready: bool

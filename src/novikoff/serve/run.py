@@ -85,6 +85,7 @@ def serve(listener: socket.socket, app: "App") -> None:
         access_log=False,
         server_header=False,
         date_header=False,
+        proxy_headers=False,
         timeout_keep_alive=SECONDS_OF_SILENCE,
         timeout_graceful_shutdown=SECONDS_TO_END,
     )

@@ -161,7 +161,6 @@ class Store:
         self._run("COMMIT")
 
     def close(self) -> None:
-        """Release what is held."""
         self.connection.close()
 
     def renew(self) -> bool:
@@ -169,7 +168,6 @@ class Store:
         return True
 
     def wall(self) -> float:
-        """Return the time, in seconds since 1970."""
         return time.time()
 
     def hold(self, name: str) -> Held | None:
@@ -233,18 +231,12 @@ class Store:
         return [row for row in map(LogRow._make, found) if row.last >= start]
 
     def last(self, model: int) -> int:
-        """Return the last event of a model."""
-        return int(
-            self._all("SELECT first + size - 1 FROM log WHERE model = ? ORDER BY first DESC LIMIT 1", model)[0][0]
-        )
+        newest = "SELECT first + size - 1 FROM log WHERE model = ? ORDER BY first DESC LIMIT 1"
+        return int(self._all(newest, model)[0][0])
 
     def rows_of(self, model: int, seqs: Sequence[int]) -> list[LogRow]:
         """Return the rows that hold these events."""
-        found: dict[int, LogRow] = {}
-        for seq in seqs:
-            for row in self.rows(model, seq, 1):
-                if row.first <= seq:
-                    found[row.first] = row
+        found = {row.first: row for seq in seqs for row in self.rows(model, seq, 1) if row.first <= seq}
         return list(found.values())
 
     def rollbacks(self, model: int) -> list[LogRow]:
@@ -309,7 +301,6 @@ class Store:
             self._run("UPDATE predictions SET revealed = ? WHERE model = ? AND name = ?", seq, model, name)
 
     def waiting(self, model: int) -> int:
-        """Return how many predictions wait for their label."""
         return int(self._all("SELECT count(*) FROM predictions WHERE model = ? AND revealed IS NULL", model)[0][0])
 
     # Idempotency keys
