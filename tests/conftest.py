@@ -1,10 +1,14 @@
-"""One Hypothesis profile for all tests, kernels that are compiled, and a clock that they can set."""
+"""One Hypothesis profile for all tests, kernels that are compiled once, and a clock that they can set."""
 
 import ast
+import contextlib
 import functools
+import hashlib
 import os
 import signal
+import tempfile
 import threading
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -52,6 +56,14 @@ def pytest_collection_modifyitems(items):
     items.sort(key=lambda item: place.get(item.nodeid.partition("::")[0], len(LONGEST)))
 
 
+# Every process that a test starts imports what the tests import, and so finds the kernels that they compiled: where the
+# package is installed as well, that copy would have a cache of its own.
+ROOT = Path(__file__).resolve().parents[1]
+os.environ["PYTHONPATH"] = os.pathsep.join(
+    dict.fromkeys([str(ROOT / "src"), str(ROOT), *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))])
+)
+
+
 # CPython counts the depth of a syntax tree once for all threads (seen in 3.11), and fails where two threads parse at
 # once: pytest a traceback, say, and the thread of a server a module that it imports.
 parsing, parse = threading.RLock(), ast.parse
@@ -69,10 +81,37 @@ ast.parse = one_after_the_other
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+@contextlib.contextmanager
+def alone_with(kernel):
+    """While a kernel is being compiled, other processes that need it wait, and then load it from the cache."""
+    try:
+        import fcntl
+    except ImportError:  # not a Unix
+        yield
+        return
+    name = hashlib.sha256(f"{kernel.__code__.co_filename} {kernel.__qualname__}".encode()).hexdigest()[:16]
+    with open(Path(tempfile.gettempdir(), f"novikoff-tests-{os.getuid()}-{name}.lock"), "w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
 @pytest.fixture(autouse=True, scope="session")
 def compiled_kernels():
     """Small work would be interpreted, and most tests are small; that both ways do the same is a law of its own."""
-    with patience(0):
+    from numba.core.compiler_lock import global_compiler_lock
+    from numba.core.dispatcher import Dispatcher
+
+    compile_it = Dispatcher.compile
+
+    @functools.wraps(compile_it)
+    def once(dispatcher, signature):
+        # What is compiled within another kernel has Numba's lock already, for which a thread with ours might wait.
+        inside = global_compiler_lock.is_locked()
+        with contextlib.nullcontext() if inside else alone_with(dispatcher.py_func):
+            return compile_it(dispatcher, signature)
+
+    with pytest.MonkeyPatch.context() as patch, patience(0):
+        patch.setattr(Dispatcher, "compile", once)
         yield
 
 
