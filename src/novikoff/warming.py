@@ -140,15 +140,15 @@ def _find_margins() -> None:
 
     from novikoff.prove.separable.kesler import kesler_points
     from novikoff.prove.separable.points import Points
-    from novikoff.prove.separable.search.cutting_planes import PointsInSpace
+    from novikoff.prove.separable.search.cutting_planes import descent_on
     from novikoff.prove.separable.search.minimum_norm import nearest_point
 
     rows = np.random.default_rng(0).standard_normal((2 * COLUMNS, COLUMNS))
     order, signs = np.arange(len(rows)), np.where(rows[:, 0] > 0, 1, -1)
     nearest_point(Points.of(rows, signs))
     for X in (rows, csr_array(rows)):
-        PointsInSpace(Points.of(X, signs)).descent().epoch(order)
-        PointsInSpace(kesler_points(X, order % 3)).descent().epoch(order)
+        descent_on(Points.of(X, signs)).epoch(order)
+        descent_on(kesler_points(X, order % 3)).epoch(order)
 
 
 def _solve_inequalities() -> None:

@@ -307,7 +307,7 @@ def test_all_multipliers_move_at_once_to_a_larger_dual_and_the_weights_with_them
     generator = np.random.default_rng(seed)
     X = generator.standard_normal((40, 60)) * (generator.random((40, 60)) < 0.3)
     points = Points.of(sparse.csr_array(X), np.where(generator.random(40) < 0.5, -1, 1))
-    descent = cutting_planes.PointsInSpace(points).descent()
+    descent = cutting_planes.descent_on(points)
     for _ in range(3):
         descent.epoch(np.arange(40))
     before = descent.alpha.sum() - descent.w @ descent.w / 2

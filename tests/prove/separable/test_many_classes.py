@@ -14,7 +14,6 @@ from novikoff import certify
 from novikoff.prove.separable.kesler import kesler_points
 from novikoff.prove.separable.question import Verdict
 from novikoff.prove.separable.search import cutting_planes, gordan, minimum_norm
-from novikoff.prove.separable.search.cutting_planes import PointsInSpace
 from novikoff.prove.separable.search.gordan import one_column
 from tests.prove.separable.cone import weakly_separates
 
@@ -93,7 +92,7 @@ def test_two_classes_that_overlap_decide_for_all_before_anything_else_is_tried()
     X = 4.0 * np.eye(5)[y] + random.integers(-1, 2, (200, 5))
     X[y == 3] = random.permutation(X[y == 2])  # the same numbers, so that no plane tells 2 and 3 apart
     with as_if_large(few=6) as patch:
-        patch.setattr(PointsInSpace, "descent", lambda self: pytest.fail("there is nothing left to look for"))
+        patch.setattr(minimum_norm, "descent_on", lambda points: pytest.fail("there is nothing left to look for"))
         found = certify(X, y)
     assert found.verdict in (Verdict.NOT_SEPARABLE, Verdict.QUASI_SEPARABLE)
     assert {y[row] for row in found.obstruction.rows} == set(found.obstruction.rivals) == {2, 3}

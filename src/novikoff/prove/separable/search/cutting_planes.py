@@ -1,9 +1,8 @@
 """Cutting planes: solve a small working set to the last digit, test all points, add the worst, repeat."""
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,91 +23,6 @@ ROUNDING = 2.0**-52
 MOST_COORDINATES = 4_000_000
 # The most steps of conjugate gradients, and the reduction of the squared residual at which they stop.
 MOST_GRADIENTS, ENOUGH = 50, 1e-6
-
-
-@dataclass(frozen=True, eq=False)
-class Coordinates:
-    """A working set as a dense matrix; `columns` are its coordinates in the space, None if it has its own."""
-
-    matrix: Floats
-    columns: NDArray[Any] | None
-
-
-@dataclass(frozen=True, eq=False)
-class PointsInSpace:
-    """Points in coordinates, dense or CSR.
-
-    A point of the hull shorter than `rounding`, relative to the points that carry it, is only rounding error.
-    """
-
-    points: Points
-    rounding: float = 4 * ROUNDING
-
-    @property
-    def n_points(self) -> int:
-        return self.points.n_points
-
-    @property
-    def dimension(self) -> int:
-        return self.points.dimension
-
-    def coordinates(self, rows: Numbers) -> Coordinates:
-        columns = np.arange(self.dimension)
-        few = self.points.written_out(rows)
-        if few.is_sparse:
-            used = np.unique(few.rows.indices)
-            columns = np.append(used, self.dimension - 1)  # columns of zeros change no product
-        everything = np.arange(len(rows))
-        if len(rows) * len(columns) > MOST_COORDINATES and len(columns) > len(rows):
-            return Coordinates(points_with_products(few.gram(everything)), None)
-        return Coordinates(few.in_columns(columns[:-1]).take(everything), columns)
-
-    def length(self, rows: Numbers, weights: Floats) -> float:
-        """The length of a linear combination of some points."""
-        return float(np.linalg.norm(self.points.combine(rows, weights)))
-
-    def separator(self, rows: Numbers, weights: Floats, coordinates: Coordinates, direction: Floats) -> Floats:
-        """The direction, given in the coordinates of a working set, as a vector of length 1."""
-        if coordinates.columns is None:
-            w = self.points.combine(rows, weights)
-        else:
-            w = np.zeros(self.dimension)
-            w[coordinates.columns] = direction
-        length = float(np.linalg.norm(w))
-        return w / length if length > 0 else np.eye(1, self.dimension)[0]
-
-    def margins(self, separator: Floats) -> Floats:
-        """The product of every point with a separator of length 1."""
-        return self.points.products(separator)
-
-    def every(self, step: int) -> "PointsInSpace":
-        """Every `step`-th point."""
-        return PointsInSpace(self.points.written_out(np.arange(0, self.n_points, step)), self.rounding)
-
-    def parts(self) -> Iterator[tuple["PointsInSpace", Numbers]]:
-        """Subsets of the points that might cancel, with their numbers, the likeliest first: of Kesler's points those of
-        two classes. If no hyperplane separates two classes, no weights for all classes do."""
-        points = self.points
-        if isinstance(points, KeslerPoints):
-            for pair in points.pairs():
-                some, numbers = points.between(*pair)
-                yield PointsInSpace(some), numbers
-
-    def descent(self) -> "Descent":
-        rows = as_rows(self.points.rows)
-        squares = np.empty(rows.n_rows)
-        if isinstance(self.points, KeslerPoints):
-            squared_lengths(rows.matrix, self.points.bias, squares)
-            return DescentAgainstRivals(
-                self.points,
-                rows.matrix,
-                squares,
-                np.zeros((rows.n_rows, self.points.others)),
-                np.zeros((self.points.n_classes, self.points.width)),
-            )
-        squared_lengths(rows.matrix, self.points.constant, squares)
-        alpha, w = np.zeros(self.n_points), np.zeros(self.dimension)
-        return DescentInSpace(self.points, rows.matrix, squares, alpha, w)
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,7 +91,16 @@ class DescentAgainstRivals:
         pass
 
 
-Descent = DescentInSpace | DescentAgainstRivals
+def descent_on(points: Points) -> DescentInSpace | DescentAgainstRivals:
+    """The start of coordinate descent on these points: all multipliers are 0."""
+    rows = as_rows(points.rows)
+    squares = np.empty(rows.n_rows)
+    if isinstance(points, KeslerPoints):
+        squared_lengths(rows.matrix, points.bias, squares)
+        by_row, W = np.zeros((rows.n_rows, points.others)), np.zeros((points.n_classes, points.width))
+        return DescentAgainstRivals(points, rows.matrix, squares, by_row, W)
+    squared_lengths(rows.matrix, points.constant, squares)
+    return DescentInSpace(points, rows.matrix, squares, np.zeros(points.n_points), np.zeros(points.dimension))
 
 
 def points_with_products(G: Floats) -> Floats:
@@ -231,61 +154,85 @@ class Nearest:
         return self.upper - self.lower <= tolerance * self.upper
 
 
-def of_one_row(source: PointsInSpace, row: int) -> Nearest:
-    """The result for a row of zeros, which is the nearest point itself."""
-    rows, weights = np.array([row]), np.ones(1)
-    return Nearest(rows, weights, upper=source.length(rows, weights), settled=True)
+class Accuracy(NamedTuple):
+    """The relative gap at which to stop; and the length, relative to the points that carry it, below which a point of
+    the hull is only rounding error."""
 
-
-def with_own_plane(source: PointsInSpace, search: Nearest) -> Nearest:
-    """Add a separator to a search that ended early: its point, scaled to length 1."""
-    coordinates = source.coordinates(search.rows)
-    direction = search.weights @ coordinates.matrix
-    separator = source.separator(search.rows, search.weights, coordinates, direction)
-    return search.with_separator(separator, float(source.margins(separator).min()))
+    tolerance: float = 1e-6
+    rounding: float = 4 * ROUNDING
 
 
 @dataclass(frozen=True, eq=False)
 class Working:
-    """A working set, and the nearest point of its hull: `active` are the positions of those that carry it."""
+    """A working set, as a dense matrix, and the nearest point of its hull: `active` are the positions of those that
+    carry it. The `columns` are the coordinates of the matrix in the space, None if it has its own."""
 
     rows: Numbers
-    coordinates: Coordinates
+    matrix: Floats
+    columns: NDArray[Any] | None
     active: Numbers
     weights: Floats
+
+    @classmethod
+    def of(cls, points: Points, rows: Numbers, active: Numbers, weights: Floats) -> "Working":
+        columns = np.arange(points.dimension)
+        few = points.written_out(rows)
+        if few.is_sparse:  # columns of zeros change no product
+            columns = np.append(np.unique(few.rows.indices), points.dimension - 1)
+        everything = np.arange(len(rows))
+        if len(rows) * len(columns) > MOST_COORDINATES and len(columns) > len(rows):
+            return cls(rows, points_with_products(few.gram(everything)), None, active, weights)
+        return cls(rows, few.in_columns(columns[:-1]).take(everything), columns, active, weights)
 
     @property
     def support(self) -> Numbers:
         return self.rows[self.active]
 
+    def length(self, points: Points) -> float:
+        """The length of the nearest point."""
+        return float(np.linalg.norm(points.combine(self.support, self.weights)))
 
-def cut(source: PointsInSpace, tolerance: float, clock: Clock, start: Nearest | None = None) -> tuple[Nearest, Numbers]:
+    def separator(self, points: Points, direction: Floats) -> Floats:
+        """A direction in the coordinates of the matrix, or of the nearest point, as a vector of length 1."""
+        if self.columns is None:
+            return unit(points.combine(self.support, self.weights))
+        w = np.zeros(points.dimension)
+        w[self.columns] = direction
+        return unit(w)
+
+
+def unit(vector: Floats) -> Floats:
+    """A vector scaled to length 1; the first unit vector if it is 0."""
+    length = float(np.linalg.norm(vector))
+    return vector / length if length > 0 else np.eye(1, len(vector))[0]
+
+
+def cut(points: Points, accuracy: Accuracy, clock: Clock, start: Nearest | None = None) -> tuple[Nearest, Numbers]:
     """Solve a working set, test all points, add the worst; returns the nearest point and the last working set."""
-    size = min(source.n_points, source.dimension)
+    tolerance, size = accuracy.tolerance, min(points.n_points, points.dimension)
     batch, most_rows = 3 * size + 10, 6 * size + 50
     if start is None:
         search = Nearest(np.zeros(1, dtype=np.int64), np.ones(1))
-        rows = _first_rows(source, most_rows, clock)
-        working = Working(rows, source.coordinates(rows), np.zeros(0, dtype=np.int64), np.zeros(0))
+        rows = _first_rows(points, most_rows, accuracy, clock)
+        working = Working.of(points, rows, np.zeros(0, dtype=np.int64), np.zeros(0))
     else:
         search, rows = start, start.rows
         batch, most_rows = MOST_FOR_CUTTING, max(3 * MOST_FOR_CUTTING, len(rows))
-        working = Working(rows, source.coordinates(rows), np.arange(len(rows)), start.weights)
+        working = Working.of(points, rows, np.arange(len(rows)), start.weights)
     stalls = 0
     while True:
-        working, direction, is_nothing = _solve(source, working, clock)
-        upper = source.length(working.support, working.weights)
+        working, direction, is_nothing = _solve(working, accuracy, clock)
+        upper = working.length(points)
         before = search
         search = search.with_point(working.support, working.weights, upper)
         if is_nothing:
-            working = _without_negligible(source, working, clock)
-            upper = source.length(working.support, working.weights)
-            carried = replace(search, rows=working.support, weights=working.weights, upper=upper)
+            working = _without_negligible(working, accuracy, clock)
+            carried = replace(search, rows=working.support, weights=working.weights, upper=working.length(points))
             return replace(carried, settled=True), working.rows
         if clock.is_over() and len(search.separator):
             break
-        separator = source.separator(working.support, working.weights, working.coordinates, direction)
-        margins = source.margins(separator)
+        separator = working.separator(points, direction)
+        margins = points.products(separator)
         search = search.with_separator(separator, float(margins.min()))
         if search.agrees(tolerance):
             return replace(search, settled=True), working.rows
@@ -299,50 +246,49 @@ def cut(source: PointsInSpace, tolerance: float, clock: Clock, start: Nearest | 
             break
         if len(new) > batch:
             new = new[np.argpartition(margins[new], batch)[:batch]]
-        working = _exchange(source, working, margins, new, most_rows)
+        working = _exchange(points, working, margins, new, most_rows)
     return search, working.rows
 
 
-def _without_negligible(source: PointsInSpace, working: Working, clock: Clock) -> Working:
+def _without_negligible(working: Working, accuracy: Accuracy, clock: Clock) -> Working:
     """The same without points that only rounding keeps, if the others carry the origin as well."""
-    points = working.coordinates.matrix[working.active]
-    shares = working.weights * np.linalg.norm(points, axis=1)
+    matrix = working.matrix[working.active]
+    shares = working.weights * np.linalg.norm(matrix, axis=1)
     keep = np.flatnonzero(shares > 1e-12 * shares.max(initial=0.0))
     if len(keep) in (0, len(shares)):
         return working
-    coordinates = Coordinates(points[keep], working.coordinates.columns)
-    few = Working(working.support[keep], coordinates, np.arange(len(keep)), working.weights[keep])
-    few, _, is_nothing = _solve(source, few, clock)
+    few = Working(working.support[keep], matrix[keep], working.columns, np.arange(len(keep)), working.weights[keep])
+    few, _, is_nothing = _solve(few, accuracy, clock)
     return few if is_nothing else working
 
 
-def _first_rows(source: PointsInSpace, most: int, clock: Clock) -> Numbers:
+def _first_rows(points: Points, most: int, accuracy: Accuracy, clock: Clock) -> Numbers:
     """All rows if they are few, else the working set of a sample: passes over a sixteenth cost a sixteenth."""
-    n = source.n_points
+    n = points.n_points
     if n <= most:
         return np.arange(n)
     step = 16
     if n < step * most // 2:
         return np.unique(np.linspace(0, n - 1, most // 2).astype(np.int64))
-    return step * cut(source.every(step), 1e-3, clock)[1]
+    return step * cut(points.written_out(np.arange(0, n, step)), accuracy._replace(tolerance=1e-3), clock)[1]
 
 
-def _exchange(source: PointsInSpace, working: Working, margins: Floats, new: Numbers, most: int) -> Working:
+def _exchange(points: Points, working: Working, margins: Floats, new: Numbers, most: int) -> Working:
     """Add new rows; if there are too many, remove those farthest from the hyperplane."""
     urgency = margins[working.rows]
     urgency[working.active] = -np.inf
     keep = np.sort(np.argsort(urgency)[: max(most - len(new), len(working.active))])
     rows = np.concatenate([working.rows[keep], new])
-    return Working(rows, source.coordinates(rows), np.searchsorted(keep, working.active), working.weights)
+    return Working.of(points, rows, np.searchsorted(keep, working.active), working.weights)
 
 
-def _solve(source: PointsInSpace, working: Working, clock: Clock) -> tuple[Working, Floats, bool]:
+def _solve(working: Working, accuracy: Accuracy, clock: Clock) -> tuple[Working, Floats, bool]:
     """The nearest point of the hull of a working set, a separator's direction, and whether that point is the origin.
 
     The underlying least-squares problem appends a coordinate c to every point. Its residual is the separator, and it is
     most accurate where c is about the distance of the hull; so c is adapted to it.
     """
-    points = working.coordinates.matrix
+    points = working.matrix
     with np.errstate(over="ignore"):
         lengths = np.linalg.norm(points, axis=1)
     least = max(float(lengths.max()) * 2.0**-30, 1e-100)
@@ -361,7 +307,7 @@ def _solve(source: PointsInSpace, working: Working, clock: Clock) -> tuple[Worki
             k, steps = settle(stacked, np.hypot(lengths, c), places, shares, Qt, R, k, residual, most_steps)
             active, weights = places[:k].copy(), shares[:k] / shares[:k].sum()
             reached = float(np.linalg.norm(weights @ points[active]))
-            is_nothing = reached <= math.sqrt(k + 10) * source.rounding * float(weights @ lengths[active])
+            is_nothing = reached <= math.sqrt(k + 10) * accuracy.rounding * float(weights @ lengths[active])
             is_done = steps < most_steps or is_nothing
             if is_nothing or clock.is_over() or (is_done and c <= 32 * max(reached, least)):
                 return replace(working, active=active, weights=weights), -residual[:-1], is_nothing

@@ -15,6 +15,7 @@ All of this is float64 and proves nothing; exact proofs start from its `rows` an
 
 import itertools
 import math
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -23,19 +24,20 @@ from numpy.typing import NDArray
 
 from novikoff.engine.clock import UNLIMITED, Clock
 from novikoff.engine.rows import Rows, as_rows, check_finite
+from novikoff.prove.separable.kesler import KeslerPoints
 from novikoff.prove.separable.points import Points
 from novikoff.prove.separable.search.cutting_planes import (
     MOST_FOR_CUTTING,
     ROUNDING,
-    Coordinates,
+    Accuracy,
     Floats,
     Nearest,
     Numbers,
-    PointsInSpace,
+    Working,
     cut,
-    of_one_row,
+    descent_on,
     points_with_products,
-    with_own_plane,
+    unit,
 )
 
 # Lengths whose squares neither overflow nor underflow; other data are scaled by a power of two.
@@ -62,7 +64,7 @@ def nearest_point(
     scale = _safe_scale(max(largest, abs(points.constant)))
     scaled = points.scaled(rows.as_scipy() if rows.is_sparse else rows.matrix, scale)
     zero_row = points.first_zero(_first_zero(rows))
-    found = _search(PointsInSpace(scaled), zero_row, tolerance, clock, patience)
+    found = _search(scaled, zero_row, Accuracy(tolerance), clock, patience)
     return replace(found, lower=found.lower / scale, upper=found.upper / scale)
 
 
@@ -97,7 +99,7 @@ def nearest_in_feature_space(
     shortest = int(np.argmin(np.diagonal(G)))
     zero_row = shortest if G[shortest, shortest] <= 0 else None
     points = Points(points_with_products(G), np.ones(len(G), dtype=np.int8), 0.0)
-    found = _search(PointsInSpace(points, math.sqrt(16 * ROUNDING)), zero_row, tolerance, clock)
+    found = _search(points, zero_row, Accuracy(tolerance, math.sqrt(16 * ROUNDING)), clock, math.inf)
     coefficients = np.zeros(len(G))
     coefficients[found.rows] = found.weights
     coefficients /= math.sqrt(max(float(coefficients @ G @ coefficients), 0.0)) or 1.0
@@ -105,17 +107,20 @@ def nearest_in_feature_space(
     return replace(found, separator=coefficients * root, lower=lower / root, upper=found.upper / root)
 
 
-def _search(
-    source: PointsInSpace, zero_row: int | None, tolerance: float, clock: Clock, patience: float = math.inf
-) -> Nearest:
+def _search(points: Points, zero_row: int | None, accuracy: Accuracy, clock: Clock, patience: float) -> Nearest:
     """The nearest point by the method for this many points, with a separator."""
     if zero_row is not None:
-        found = of_one_row(source, zero_row)
-    elif min(source.n_points, source.dimension) <= MOST_FOR_CUTTING:
-        found, _ = cut(source, tolerance, clock)
+        rows, weights = np.array([zero_row]), np.ones(1)
+        found = Nearest(rows, weights, upper=float(np.linalg.norm(points.combine(rows, weights))), settled=True)
+    elif min(points.n_points, points.dimension) <= MOST_FOR_CUTTING:
+        found, _ = cut(points, accuracy, clock)
     else:
-        found = descend_by_coordinates(source, tolerance, clock, patience)
-    return found if len(found.separator) else with_own_plane(source, found)
+        found = descend_by_coordinates(points, accuracy, clock, patience)
+    if len(found.separator):
+        return found
+    working = Working.of(points, found.rows, np.arange(len(found.rows)), found.weights)
+    separator = working.separator(points, found.weights @ working.matrix)
+    return found.with_separator(separator, float(points.products(separator).min()))
 
 
 def _first_zero(rows: Rows) -> int:
@@ -142,9 +147,7 @@ def _safe_scale(longest: float) -> float:
 LEAST_ATTEMPT = 2.0
 
 
-def descend_by_coordinates(
-    source: PointsInSpace, tolerance: float, clock: Clock, patience: float = math.inf
-) -> Nearest:
+def descend_by_coordinates(points: Points, accuracy: Accuracy, clock: Clock, patience: float = math.inf) -> Nearest:
     """Epochs of coordinate descent in random order, with an occasional test of the bracket.
 
     On points that no hyperplane separates the multipliers diverge, and fastest on the points of an obstruction. So
@@ -153,67 +156,74 @@ def descend_by_coordinates(
     first. Stops after about `patience` epochs if nothing separates by then.
     """
     started = clock.now()
-    search, parts = Nearest(np.zeros(1, dtype=np.int64), np.ones(1)), source.parts()
-    cancelling = _cancelling(next(parts, None), tolerance, clock, clock.within(LEAST_ATTEMPT))
+    search, parts = Nearest(np.zeros(1, dtype=np.int64), np.ones(1)), _parts(points)
+    tolerance = accuracy.tolerance
+    cancelling = _cancelling(next(parts, None), accuracy, clock, clock.within(LEAST_ATTEMPT))
     if cancelling is not None:
         return cancelling
-    descent = source.descent()
+    descent = descent_on(points)
     generator = np.random.default_rng(0)
     alpha_before = descent.alpha.copy()
     next_try = 50
     for epoch in itertools.count(1):
-        off = descent.epoch(generator.permutation(source.n_points))
+        off = descent.epoch(generator.permutation(points.n_points))
         if off > tolerance and epoch % 10 and not clock.is_over():
             continue
-        search = _with_multipliers(source, search, descent.alpha)
+        search = _with_multipliers(points, search, descent.alpha)
         if search.agrees(tolerance):
             return replace(search, settled=True)
         if clock.is_over() or (search.lower <= 0 and epoch >= patience):
             break
         # A failed attempt may cost about as much as the descent before it.
         until = clock.within(max(LEAST_ATTEMPT, clock.now() - started))
-        cancelling = _cancelling(next(parts, None), tolerance, clock, until) if search.lower <= 0 else None
+        cancelling = _cancelling(next(parts, None), accuracy, clock, until) if search.lower <= 0 else None
         if cancelling is not None:
             return cancelling
         if search.lower > 0:
             descent.refine()
         if epoch >= next_try:
             next_try *= 4
-            search = _try_few(source, search, descent.alpha, descent.alpha - alpha_before, tolerance, until)
+            search = _try_few(points, search, descent.alpha, descent.alpha - alpha_before, accuracy, until)
             alpha_before = descent.alpha.copy()
             if search.settled:
                 break
     return search
 
 
-def _cancelling(
-    part: tuple[PointsInSpace, Numbers] | None, tolerance: float, clock: Clock, until: Clock
-) -> Nearest | None:
+def _parts(points: Points) -> Iterator[tuple[Points, Numbers]]:
+    """Subsets of the points that might cancel, with their numbers, the likeliest first: of Kesler's points those of two
+    classes. If no hyperplane separates two classes, no weights for all classes do."""
+    if isinstance(points, KeslerPoints):
+        for pair in points.pairs():
+            yield points.between(*pair)
+
+
+def _cancelling(part: tuple[Points, Numbers] | None, accuracy: Accuracy, clock: Clock, until: Clock) -> Nearest | None:
     """The points of a part that carry the origin, by their numbers among all; None if none do.
 
     Cutting planes terminate by themselves; descent needs a limit, `until`.
     """
     if part is None:
         return None
-    source, numbers = part
-    is_small = min(source.n_points, source.dimension) <= MOST_FOR_CUTTING
-    found = cut(source, tolerance, clock)[0] if is_small else descend_by_coordinates(source, tolerance, until)
+    points, numbers = part
+    is_small = min(points.n_points, points.dimension) <= MOST_FOR_CUTTING
+    found = cut(points, accuracy, clock)[0] if is_small else descend_by_coordinates(points, accuracy, until)
     if not found.settled or found.lower > 0:
         return None
     return Nearest(numbers[found.rows], found.weights, upper=found.upper, settled=True)
 
 
-def _with_multipliers(source: PointsInSpace, search: Nearest, alpha: Floats) -> Nearest:
+def _with_multipliers(points: Points, search: Nearest, alpha: Floats) -> Nearest:
     rows = np.flatnonzero(alpha)
     weights = alpha[rows] / alpha[rows].sum()
-    coordinates = Coordinates(np.zeros((0, 0)), None)
-    separator = source.separator(rows, weights, coordinates, np.zeros(0))
-    search = search.with_point(rows, weights, source.length(rows, weights))
-    return search.with_separator(separator, float(source.margins(separator).min()))
+    nearest = points.combine(rows, weights)
+    search = search.with_point(rows, weights, float(np.linalg.norm(nearest)))
+    separator = unit(nearest)
+    return search.with_separator(separator, float(points.products(separator).min()))
 
 
 def _try_few(
-    source: PointsInSpace, search: Nearest, alpha: Floats, growth: Floats, tolerance: float, clock: Clock
+    points: Points, search: Nearest, alpha: Floats, growth: Floats, accuracy: Accuracy, clock: Clock
 ) -> Nearest:
     """Cutting planes from the points that carry the nearest one, or with the fastest growth if nothing separates."""
     rows = np.flatnonzero(alpha)
@@ -222,8 +232,8 @@ def _try_few(
     if search.lower <= 0 and len(rows) > MOST_FOR_CUTTING:
         rows = np.sort(rows[np.argpartition(-growth[rows], MOST_FOR_CUTTING)[:MOST_FOR_CUTTING]])
     start = replace(search, rows=rows, weights=alpha[rows] / alpha[rows].sum(), upper=math.inf)
-    found = cut(source, tolerance, clock, start)[0]
+    found = cut(points, accuracy, clock, start)[0]
     if found.upper <= search.upper:
         return found
     found = replace(found, rows=search.rows, weights=search.weights, upper=search.upper)
-    return replace(found, settled=found.agrees(tolerance))
+    return replace(found, settled=found.agrees(accuracy.tolerance))
