@@ -53,7 +53,7 @@ def opened(where, url="http://127.0.0.1:1", lease=600.0):
 
 async def killed(service):
     """As a kill would leave it: what is committed is there, and nothing else."""
-    for task in filter(None, (service.writer._task, service._renewing)):
+    for task in (service.writer._task, *service._tasks):
         task.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await task

@@ -40,7 +40,7 @@ async def aged(where, clock):
     for _ in range(3):
         await caller.learn(UP, DOWN)
         clock.now += 40 * DAY
-        service.save_all()
+        service.save(service.models.loaded.values())
         while service._snapshots:
             await asyncio.sleep(0.001)
     return service, caller

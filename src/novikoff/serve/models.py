@@ -47,21 +47,9 @@ FIGURES: dict[str, tuple[str, str, Callable[[ModelState], float]]] = {
     "revealed": ("counter", "Predictions whose label was revealed.", lambda state: state.counts.revealed),
     "wrong": ("counter", "Predictions that turned out wrong.", lambda state: state.counts.wrong),
     "drift_window_mistakes": ("gauge", "Mistakes in the window for drift.", lambda state: state.counts.drift.mistakes),
-    "drift_window_expected": (
-        "gauge",
-        "Expected mistakes in the window.",
-        lambda state: state.counts.drift.expected,
-    ),
-    "drift_alarms": (
-        "counter",
-        "Windows with more mistakes than chance explains.",
-        lambda state: state.counts.drift.total,
-    ),
-    "drift_last_alarm": (
-        "gauge",
-        "After how many examples the last alarm came; 0 if there was none.",
-        lambda state: state.counts.drift.alarms[-1].after if state.counts.drift.alarms else 0,
-    ),
+    "drift_window_expected": ("gauge", "Expected mistakes in the window.", lambda state: state.counts.drift.expected),
+    "drift_alarms": ("counter", "Windows with more mistakes than chance.", lambda state: state.counts.drift.total),
+    "drift_last_alarm": ("gauge", "Examples before the last alarm, or 0.", lambda state: state.counts.drift.last_alarm),
 }
 
 
@@ -173,17 +161,10 @@ class Models:
         surplus = len(self.loaded) - self.most
         return [model for model in self.loaded.values() if not model.users][:surplus] if surplus > 0 else []
 
-    def evict(self, model: LoadedModel) -> bool:
-        """Evict a model, unless it is in use, or something of it is not in the store yet."""
-        if (
-            model.users
-            or model.state.mistakes
-            or model.head != model.state.seq
-            or self.loaded.get(model.name) is not model
-        ):
-            return False
-        del self.loaded[model.name]
-        return True
+    def evict(self, model: LoadedModel) -> None:
+        """Evict a model that nobody uses, unless something of it is not in the store yet."""
+        if not model.state.mistakes and model.head == model.state.seq:
+            del self.loaded[model.name]
 
 
 async def keep_renewing(store: Store, models: Models, every: float, on_failure: Callable[[Exception], None]) -> None:

@@ -5,12 +5,12 @@ is on the disk. A caller acquires a model by `use` and releases it by `models.re
 """
 
 import asyncio
-import contextlib
 import secrets
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -76,8 +76,7 @@ class Service:
         self._one_file = asyncio.Lock()
         self.requests: Counter[tuple[str, str, int]] = Counter()  # route, method, status
         self._snapshots: set[LoadedModel] = set()
-        self._housekeeper: asyncio.Task[None] | None = None
-        self._renewing: asyncio.Task[None] | None = None
+        self._tasks: list[asyncio.Task[None]] = []  # besides the writer's
 
     async def start(self) -> None:
         """Load the models from their logs, those of a shared store on request; then the service is ready."""
@@ -85,59 +84,38 @@ class Service:
             await self.models.open()
         else:
             renewing = keep_renewing(self.store, self.models, self.store.lease / 3, self.writer.on_failure)
-            self._renewing = asyncio.create_task(renewing)
+            self._tasks.append(asyncio.create_task(renewing))
+        if self.options.keep_log is not None:
+            self._tasks.append(asyncio.create_task(self._keep_house()))
         self.writer.start()
-        self._housekeeper = asyncio.create_task(self._keep_house())
         self.ready = True
 
     async def stop(self) -> None:
         """Answer what was accepted, save what a later start would have to replay, and close the store."""
         self.ready = False
-        if self._housekeeper is not None:
-            self._housekeeper.cancel()
-        self.save_all(WORTH_A_SNAPSHOT)
+        self.save(self.models.loaded.values(), WORTH_A_SNAPSHOT)
         if self.models.touched:
             self.writer.submit(jobs.Ask(next(iter(self.models.touched))), own=True)
         await self.writer.stop()
-        if self._renewing is not None:
-            self._renewing.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._renewing
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
         self.store.close()
 
     async def _keep_house(self) -> None:
-        """If the log is kept for some days only, take snapshots now and then: nothing is trimmed without."""
-        while self.options.keep_log is not None:
+        """Take snapshots now and then: where the log is kept for some days only, nothing is trimmed without."""
+        while True:
             await asyncio.sleep(HOUR)
-            self.save_all()
+            self.save(self.models.loaded.values())
 
-    def save_all(self, after: int = 1) -> None:
-        """Take a snapshot of every model in memory that has learned at least so many events since its last."""
-        for model in list(self.models.loaded.values()):
-            if model.state.seq - model.saved >= after:
-                self._snapshot_soon(model)
-
-    def _after_commit(self) -> None:
-        for model in self.models.touched:
-            if model.state.seq - model.saved >= self.options.snapshot_every:
-                self._snapshot_soon(model)
-        self.make_room()
-
-    def make_room(self) -> None:
-        """Evict models that were not used for long, if there are too many."""
-        for model in self.models.to_evict():
-            if model.state.seq - model.saved >= WORTH_A_SNAPSHOT:
-                self._snapshot_soon(model)
-            else:
-                self.models.evict(model)
-
-    def _snapshot_soon(self, model: LoadedModel) -> None:
-        if model in self._snapshots:
-            return
-        self._snapshots.add(model)
-        job = jobs.TakeSnapshot(model, self.options.keep_log)
-        model.users += 1
-        self.writer.submit(job, own=True).add_done_callback(lambda done: self._snapshot_done(model, done))
+    def save(self, models: Iterable[LoadedModel], after: int = 1) -> None:
+        """Take a snapshot of each model that has learned at least so many events since its last."""
+        for model in list(models):
+            if model.state.seq - model.saved >= after and model not in self._snapshots:
+                self._snapshots.add(model)
+                model.users += 1
+                snapshot = self.writer.submit(jobs.TakeSnapshot(model, self.options.keep_log), own=True)
+                snapshot.add_done_callback(partial(self._snapshot_done, model))
 
     def _snapshot_done(self, model: LoadedModel, done: "asyncio.Future[Any]") -> None:
         model.users -= 1
@@ -145,12 +123,24 @@ class Service:
         if done.exception() is not None:
             model.saved = model.state.seq  # it is retried after as many events
 
+    def _after_commit(self) -> None:
+        self.save(self.models.touched, self.options.snapshot_every)
+        self._make_room()
+
+    def _make_room(self) -> None:
+        """Evict models that were not used for long, if there are too many."""
+        surplus = self.models.to_evict()
+        self.save(surplus, WORTH_A_SNAPSHOT)
+        for model in surplus:
+            if not model.users:
+                self.models.evict(model)
+
     # Models
 
     async def use(self, name: str, even_aside: bool = False) -> LoadedModel:
         """Return a model that stays in memory until it is released; one that is set aside only to be deleted."""
         model = await self.models.use(name, even_aside)
-        self.make_room()
+        self._make_room()
         return model
 
     async def create_model(self, name: str, settings: Settings) -> tuple[messages.About, bool]:

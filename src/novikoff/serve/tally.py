@@ -78,6 +78,11 @@ class DriftWindow(msgspec.Struct):
         """The expected number of mistakes in the window, given the record before it."""
         return self.examples * self.before_mistakes / self.before_examples if self.before_examples else 0.0
 
+    @property
+    def last_alarm(self) -> int:
+        """The number of examples before the last alarm; 0 if there was none."""
+        return self.alarms[-1].after if self.alarms else 0
+
     def add(self, flags: Sequence[bool], first: int) -> None:
         """Count examples, numbered from `first`."""
         for seq, flag in enumerate(flags, start=first):
