@@ -113,7 +113,7 @@ def table(arguments):
         errors = [percent_wrong(decide(learned.memory, points, readout), y_test) for readout in READOUTS]
         predicting = time.perf_counter() - start - learning
         ours = [f"{error:.2f}" for error in errors]
-        ours += [f"{learned.memory.coefficients.length:,}", f"{learned.run.mistakes:,}"]
+        ours += [f"{len(learned.memory.coefficients):,}", f"{learned.run.mistakes:,}"]
         theirs = PAPER.get((d, T), (None,) * 5)
         cells = [f"{own} ({told(paper)})" for own, paper in zip(ours, theirs, strict=True)]
         line = f"{d:>2} {T:>3} " + "".join(f"{cell:>16}" for cell in cells) + f"   {learning:.1f} + {predicting:.1f}"
@@ -167,7 +167,7 @@ def machine(arguments):
         unit="%",
     )
     print(f"  test error: ours {errors['ours']:.2f} %, SVC {errors['SVC']:.2f} %")
-    print(f"  support rows: ours {learned.memory.coefficients.length:,}, SVC {len(peer.support_):,}")
+    print(f"  support rows: ours {len(learned.memory.coefficients):,}, SVC {len(peer.support_):,}")
 
 
 # -- the read-outs on a linear problem --------------------------------------------------------------------------------

@@ -145,4 +145,4 @@ def test_a_model_says_how_many_threads_it_was_asked_to_use_and_predicts_the_same
     model = Perceptron(n_jobs=2, random_state=0).fit(X, y)
     assert model.to_model().parameters["n_jobs"] == 2
     one = replace(model.to_model(), parameters={})
-    assert one.labels(as_rows(X)).tolist() == model.predict(X).tolist()
+    assert one.predict(as_rows(X)).tolist() == model.predict(X).tolist()
