@@ -240,13 +240,12 @@ class KeslerPoints(Points):
         of_one = scales[:-1].reshape(self.n_classes, self.width)[0]
         return np.repeat(self._plain.largest_by_row(of_one), self.others)
 
-    def keys(self) -> tuple[NDArray[np.uint64], NDArray[np.int8]]:
-        keys, signs = self._plain.keys()
-        rivals = _rivals(self.labels, self.n_classes)
-        own = np.broadcast_to(self.labels[:, None], rivals.shape)
-        pairs = np.random.default_rng(1).integers(1, 2**63, (self.n_classes, self.n_classes), dtype=np.uint64)
-        paired = keys[:, None] * (pairs[np.minimum(own, rivals), np.maximum(own, rivals)] * np.uint64(2) + np.uint64(1))
-        return paired.ravel(), (np.where(own < rivals, 1, -1) * signs[:, None]).ravel().astype(np.int8)
+    def keys(self) -> tuple[NDArray[np.int64], NDArray[np.int8]]:
+        numbers, signs = self._plain.keys()
+        rivals, own = _rivals(self.labels, self.n_classes), self.labels[:, None]
+        pairs = np.minimum(own, rivals) * self.n_classes + np.maximum(own, rivals)
+        keys = numbers[:, None] * self.n_classes**2 + pairs
+        return keys.ravel(), (np.where(own < rivals, 1, -1) * signs[:, None]).ravel().astype(np.int8)
 
 
 def kesler_points(X: Any, y: ArrayLike, fit_intercept: bool = True) -> KeslerPoints:

@@ -5,8 +5,11 @@ not stored: products and sums are computed from the rows, dense or CSR.
 """
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -226,30 +229,16 @@ class Points:
         values = np.abs(self.rows.data * scales[self.rows.indices])
         return _by_row(np.maximum, values, self.rows.indptr, constant)
 
-    def keys(self) -> tuple[NDArray[np.uint64], NDArray[np.int8]]:
-        """A hash of every point, the same for its negative, and a sign that distinguishes the two."""
-        factors = np.random.default_rng(0).integers(1, 2**63, self.dimension, dtype=np.uint64) * np.uint64(2)
-        factors += np.uint64(1)
-        constant = _mixed(np.array([self.constant])) * factors[-1]
-        if self.is_sparse:
-            values, indptr, n_stored = self.rows.data, self.rows.indptr, np.diff(self.rows.indptr)
-            is_first = np.zeros(len(values), dtype=bool)
-            is_first[indptr[:-1][n_stored > 0]] = True
-            first = np.zeros(self.n_points)
-            first[n_stored > 0] = values[is_first]
-            turn = np.where(first < 0, -1.0, 1.0)
-            turned = values * np.repeat(turn, n_stored)
-            keys = _by_row(np.add, _mixed(turned) * factors[self.rows.indices], indptr, np.uint64(0))
-            return keys + np.where(turn > 0, 1, 3).astype(np.uint64) * constant, (turn * self.signs).astype(np.int8)
-        keys, turn = np.empty(self.n_points, dtype=np.uint64), np.empty(self.n_points)
-        for start in self._starts:
-            some = np.asarray(self.rows[start : start + BLOCK], dtype=np.float64)
-            first = some[np.arange(len(some)), (some != 0).argmax(axis=1)] if some.shape[1] else np.zeros(len(some))
-            turn[start : start + BLOCK] = np.where(first < 0, -1.0, 1.0)
-            mixed = _mixed(some * turn[start : start + BLOCK, None])
-            mixed *= factors[:-1]
-            keys[start : start + BLOCK] = mixed.sum(axis=1, dtype=np.uint64)
-        return keys + np.where(turn > 0, 1, 3).astype(np.uint64) * constant, (turn * self.signs).astype(np.int8)
+    def keys(self) -> tuple[NDArray[np.int64], NDArray[np.int8]]:
+        """A number for every point, the same for copies and their negatives, and a sign that distinguishes these."""
+        entries = self.rows.data if self.is_sparse else self.rows
+        keys, turn = list(as_bytes(self.with_entries(0.0 + entries))), self.signs.copy()
+        if not self.constant:  # else the negative of a point has the same row, and the other label
+            for place, negative in enumerate(as_bytes(self.with_entries(0.0 - entries))):
+                if negative < keys[place]:
+                    keys[place], turn[place] = negative, -turn[place]
+        found: dict[bytes, int] = {}
+        return np.array([found.setdefault(key, len(found)) for key in keys], dtype=np.int64), turn
 
     def gram(self, which: NDArray[np.int64]) -> Floats:
         """The products of some points with each other."""
@@ -269,8 +258,14 @@ def _by_row(of: Any, values: NDArray[Any], indptr: NDArray[Any], initial: Any) -
     return found
 
 
-def _mixed(values: NDArray[Any]) -> NDArray[np.uint64]:
-    """The bits of floats, mixed; 0 stays 0."""
-    bits = np.asarray(values + 0.0, dtype=np.float64).view(np.uint64)
-    bits = (bits ^ (bits >> np.uint64(32))) * np.uint64(0x9E3779B97F4A7C15)
-    return bits ^ (bits >> np.uint64(29))
+def as_bytes(rows: Any) -> Iterator[bytes]:
+    """Every row of a matrix, dense or CSR, as bytes, the same for its copies."""
+    if hasattr(rows, "tocsr"):
+        starts = rows.indptr.tolist()
+        return map(add, _pieces(rows.indices, starts), _pieces(rows.data, starts))
+    return _pieces(rows, (np.arange(len(rows) + 1) * rows.shape[1]).tolist())
+
+
+def _pieces(array: NDArray[Any], starts: list[int]) -> Iterator[bytes]:
+    whole, size = array.tobytes(), array.itemsize
+    return (whole[start * size : stop * size] for start, stop in pairwise(starts))

@@ -1,7 +1,6 @@
 """Points for linear programs: distinct, of about the same size, with those that cancel each other set apart.
 
-Tables have many equal rows, and equal rows with opposite labels lie on every weak separator. Equality is tested by
-64-bit keys: in theory two different rows may have the same key, and then one of them is lost.
+Tables have many equal rows, and equal rows with opposite labels lie on every weak separator.
 """
 
 from collections.abc import Sequence

@@ -15,7 +15,6 @@ from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -31,7 +30,7 @@ from novikoff.prove.separable.certificate import Certificate, Support, Witnesses
 from novikoff.prove.separable.conclude import InMemory, off_points, on_points
 from novikoff.prove.separable.in_blocks import InBlocks, in_float64, matrix_of
 from novikoff.prove.separable.kesler import KeslerPoints, point_numbers
-from novikoff.prove.separable.points import Floats, Points
+from novikoff.prove.separable.points import Floats, Points, as_bytes
 from novikoff.prove.separable.products import approximate_products, signs_near, smallest_product, whole_points
 from novikoff.prove.separable.proofs import lower_square, upper_square
 from novikoff.prove.separable.search.certify import MEMORY, Question, concluded, find_witnesses
@@ -114,20 +113,10 @@ class Subset:
         return self.chosen(np.array(new)) if new else None
 
     def contents(self) -> Iterator[tuple[bytes, Any]]:
-        return zip(_as_bytes(self.rows), self.labels.tolist(), strict=True)
+        return zip(as_bytes(matrix_of(self.rows)), self.labels.tolist(), strict=True)
 
     def most_urgent(self, most: int) -> "Subset":
         return self.chosen(np.sort(np.argsort(self.urgency, kind="stable")[:most]))
-
-
-def _as_bytes(rows: Rows) -> Iterator[bytes]:
-    """Every row as bytes, the same for duplicates."""
-    if not rows.is_sparse:
-        yield from (row.tobytes() for row in rows.matrix)
-        return
-    data, indices, indptr = rows.matrix
-    for start, stop in pairwise(indptr.tolist()):
-        yield indices[start:stop].tobytes() + data[start:stop].tobytes()
 
 
 class MostUrgent:
