@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from novikoff.engine.clock import Clock
 from novikoff.prove.exact.algebra import only_null_vector
 from novikoff.prove.separable.kesler import KeslerPoints
-from novikoff.prove.separable.points import Floats, Points
+from novikoff.prove.separable.points import Points
 from novikoff.prove.separable.products import signs_of_products, whole_points
 from novikoff.prove.separable.proofs import as_whole_floats, spanning
 from novikoff.prove.separable.search.cutting_planes import Nearest
@@ -48,14 +48,13 @@ class Contradiction:
 class Answer:
     """A vector with a positive product with every point, or an obstruction, or neither: then floats failed.
 
-    If it is `settled`, the obstruction spans the face, and the points `left` are beyond it; if there are any, there is
-    a `weak_separator`, which has a positive product with these and 0 with all others.
+    If it is `settled`, the obstruction spans the face; if there are points beyond, there is a `weak_separator`, which
+    has a positive product with these and 0 with all others.
     """
 
     nearest: Nearest | None = None
     vector: Whole | None = None
     obstruction: Contradiction | None = None
-    left: NDArray[np.int64] | None = None
     weak_separator: Whole | None = None
     settled: bool = False
 
@@ -107,16 +106,16 @@ def cancelling(numbers: NDArray[np.int64], rows: Sequence[Whole], clock: Clock) 
 
 
 def reduce_faces(points: Points, obstruction: Contradiction, clock: Clock) -> Answer:
-    """Extend an obstruction until a weak separator or a spanning obstruction is found."""
-    every, dimension = np.arange(points.n_points), points.dimension
+    """Extend an obstruction until a weak separator or a spanning obstruction is found; not for many classes in many
+    dimensions."""
+    dimension, found = points.dimension, Answer(obstruction=obstruction)
     is_wide = dimension > LARGEST_COMPLEMENT or len(obstruction.rows) * dimension > MOST_COORDINATES
     if isinstance(points, KeslerPoints) and is_wide:
-        weak = one_column(points)
-        return Answer(obstruction=obstruction, left=every, weak_separator=weak, settled=weak is not None)
+        return found
     span = spanning(points, obstruction.rows, clock)
     if span is not None and len(span.rows) == dimension - (points.constant == 0):  # nothing can be beyond
-        return Answer(obstruction=obstruction, left=every[:0], settled=True)
-    return _at_once(points, clock) or Answer(obstruction=obstruction, left=every)
+        return replace(found, settled=True)
+    return _at_once(points, clock) or found
 
 
 def _at_once(points: Points, clock: Clock) -> Answer | None:
@@ -132,63 +131,4 @@ def of_face(rows: Scaled, clock: Clock, exactly: bool) -> Answer | None:
     if len(found.beyond) == rows.n_points:
         return Answer(vector=found.weak)
     obstruction = Contradiction(found.rows, found.weights or [])
-    return Answer(obstruction=obstruction, left=found.beyond, weak_separator=found.weak, settled=True)
-
-
-# -- by one column ----------------------------------------------------------------------------------------------------
-
-# If no value of a column in one class is larger than any in the other classes, then a threshold separates that class
-# weakly from all others: its score is the threshold minus the column, and 0 is that of the others. In images, most
-# columns at the edge qualify: they are 0 in some class, and never negative.
-
-
-def one_column(points: KeslerPoints) -> list[int] | None:
-    """A weak separator from one column, or None if there is none.
-
-    Of all such columns, it is the one in which the class is farthest from the others on average: if the points are a
-    sample, it is the most likely to hold for all points.
-
-    >>> points = KeslerPoints.of_places(np.array([[0.0], [2.0], [3.0]]), np.array([0, 1, 2]), 3, True)
-    >>> one_column(points)
-    [-1, 0, 0, 0, 0, 0, 0]
-    """
-    best, found = -1.0, None
-    if points.width == 1:
-        return None
-    lows, highs, means = _by_class(points)
-    for own in np.unique(points.labels).tolist():
-        others = np.arange(points.n_classes) != own
-        low, high = lows[others].min(axis=0), highs[others].max(axis=0)
-        apart = np.abs(np.nanmean(means[others], axis=0) - means[own])
-        # The column, and its negative.
-        for sign, ends in ((-1.0, (lows[own], highs[own], low, high)), (1.0, (-highs[own], -lows[own], -high, -low))):
-            fits, thresholds = _thresholds(*ends, has_bias=points.bias != 0.0)
-            column = int(np.argmax(np.where(fits, apart, -1.0)))
-            if fits[column] and apart[column] > best:
-                W = np.zeros((points.n_classes, points.width))
-                W[own, column], W[own, -1] = sign, thresholds[column] / (points.bias or 1.0)
-                best, found = float(apart[column]), [*as_whole_floats(W.ravel()), 0]
-    return found
-
-
-def _thresholds(
-    lowest: Floats, highest: Floats, low: Floats, high: Floats, has_bias: bool
-) -> tuple[NDArray[np.bool_], Floats]:
-    """In which columns a class, from lowest to highest, is not above the others, from low to high, and the threshold:
-    0 if possible."""
-    at_zero = (highest <= 0) & (low >= 0)
-    thresholds = np.where(at_zero, 0.0, highest)
-    fits = (highest <= low) if has_bias else at_zero
-    return fits & ((lowest < thresholds) | (high > thresholds)), thresholds
-
-
-def _by_class(points: KeslerPoints) -> tuple[Floats, Floats, Floats]:
-    """The minimum, the maximum and the mean of every class in every column."""
-    table = np.full((points.n_classes, points.width - 1, 3), [np.inf, -np.inf, np.nan]).transpose(2, 0, 1)
-    for own in np.unique(points.labels).tolist():
-        rows = points.rows[points.labels == own]
-        low, high = rows.min(axis=0), rows.max(axis=0)
-        is_sparse = hasattr(rows, "tocsr")
-        table[0, own], table[1, own] = (low.toarray(), high.toarray()) if is_sparse else (low, high)
-        table[2, own] = rows.mean(axis=0, dtype=np.float64)
-    return table[0], table[1], table[2]
+    return Answer(obstruction=obstruction, weak_separator=found.weak, settled=True)
