@@ -12,6 +12,7 @@ from scipy import sparse
 from scipy.optimize import linprog
 
 from novikoff import CertificateError, Outcome, solve_inequalities
+from novikoff.prove.inequalities.check import SystemWitnesses
 from tests.draws import draws
 from tests.exact_lp import best_worst
 from tests.prove.inequalities.systems import exponential, needle, skewed
@@ -141,7 +142,8 @@ def test_what_float64_takes_for_a_solution_is_not_believed():
     A = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [1e16, 1.0, -1e16]])
     answer = solve_inequalities(A)
     assert solves(A, answer.x.tolist())
-    wrong = replace(answer, x=np.array([1.0, 1.0, 1.0 + 2**-52]))
+    x = tuple(map(Fraction, [1.0, 1.0, 1.0 + 2**-52]))
+    wrong = replace(answer, witnesses=SystemWitnesses(x))
     with pytest.raises(CertificateError, match="positive product"):
         wrong.check(A)
 
@@ -189,7 +191,7 @@ def test_a_false_claim_is_found(claim):
         "x": (solved, B),
         "combination": (nothing, A),
         "shape": (solved, [[1.0, 0.0]]),
-        "margin": (replace(solved, margin=0.9), A),
+        "margin": (replace(solved, claims=solved.claims._replace(margin=0.9)), A),
     }
     answer, system = wrong[claim]
     with pytest.raises(CertificateError):

@@ -12,13 +12,14 @@ If the multipliers combine the constraints to the cost, the right side is a lowe
 is the optimum. If they combine them to 0 and the right side is positive, no x is feasible (Farkas 1902).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from novikoff.engine.csr import as_csr, without_repeats
 from novikoff.prove.exact.document import CertificateError, numbers_sha256
@@ -58,6 +59,25 @@ class Program:
     def limits(self) -> Vector:
         """The right-hand sides of `rows`."""
         return np.concatenate([self.b_ub, self.b_eq])
+
+    @cached_property
+    def constraints(self) -> Any:
+        """The `rows`, and a row for every lower and every upper bound."""
+        from scipy.sparse import eye_array, vstack
+
+        unit = eye_array(len(self.c))
+        return vstack([self.rows, unit, unit], format="csr")
+
+    @property
+    def bounds(self) -> Vector:
+        """What the products of x with the `constraints` are compared with."""
+        return np.concatenate([self.limits, self.lower, self.upper])
+
+    @property
+    def sides(self) -> NDArray[np.int64]:
+        """1 where a product is at most its bound, -1 where it is at least that, 0 where it is equal."""
+        n = len(self.c)
+        return np.repeat([1, 0, -1, 1], [len(self.b_ub), len(self.b_eq), n, n])
 
 
 def read_program(
@@ -246,77 +266,44 @@ class ProgramCertificate(Proof):
 
 def conclude(program: Program, witnesses: ProgramWitnesses) -> ProgramClaims:
     """Return the claims that follow from the witnesses; raise `CertificateError` if there are none."""
-    n, m_ub, m_eq = len(program.c), len(program.b_ub), len(program.b_eq)
+    n, rows = len(program.c), (len(program.b_ub), len(program.b_eq))
     x, multipliers, ray = witnesses
-    sizes = [n if part is None else len(part) for part in (x, ray)]
-    sizes += [] if multipliers is None else list(map(len, multipliers))
-    if sizes not in ([n, n], [n, n, m_ub, m_eq, n, n]):
-        raise CertificateError("the witnesses of the certificate have too many or too few numbers for this program")
-    point, y, claims = Ratios.of(x or ()), Combined(program, multipliers), None
+    sizes = [len(part) for part in (x, ray, *(multipliers or ())) if part is not None]
+    claims, point, y = None, Ratios.of(x or ()), joined(multipliers or ())
     match [part is not None for part in witnesses]:
-        case [True, True, False]:
+        case [True, True, False] if sizes == [n, *rows, n, n] and _is_feasible(program, point, program.bounds):
             value = dot(program.c, point)
-            if y.bound() == value and y.combine_to(program.c) and _is_feasible(program, point):
+            if dot(program.bounds, y) == value and _combines_to(program, y, program.c):
                 claims = ProgramClaims("optimal", value)
-        case [False, True, False]:
-            if y.bound() > 0 and y.combine_to(np.zeros_like(program.c)):
+        case [False, True, False] if sizes == [*rows, n, n]:
+            if dot(program.bounds, y) > 0 and _combines_to(program, y, np.zeros(n)):
                 claims = ProgramClaims("infeasible")
-        case [True, False, True]:
-            if _is_ray(program, Ratios.of(ray or ())) and _is_feasible(program, point):
+        case [True, False, True] if sizes == [n, n] and _is_feasible(program, point, program.bounds):
+            along, forever = Ratios.of(ray or ()), np.where(np.isfinite(program.bounds), 0.0, np.inf)
+            if dot(program.c, along) < 0 and _is_feasible(program, along, forever):
                 claims = ProgramClaims("unbounded")
     if claims is None:
         raise CertificateError(f"what the certificate has proves none of {', '.join(get_args(Answer))}")
     return claims
 
 
-# -- constraints --------------------------------------------------------------------------------------------------
+def joined(parts: Iterable[Numbers]) -> Ratios:
+    """Return numbers one after the other, over one denominator."""
+    found = list(map(Ratios.of, parts))
+    denominator = common_denominator(*found)
+    return Ratios([value for part in found for value in part.over(denominator)], denominator)
 
 
-def _is_ray(program: Program, ray: Ratios) -> bool:
-    """Whether the ray stays feasible forever, and the cost falls: all finite limits count as 0."""
-    lower = np.where(np.isfinite(program.lower), 0.0, -np.inf)
-    upper = np.where(np.isfinite(program.upper), 0.0, np.inf)
-    no_ub, no_eq = np.zeros_like(program.b_ub), np.zeros_like(program.b_eq)
-    directions = Program(program.c, program.A_ub, no_ub, program.A_eq, no_eq, lower, upper)
-    return dot(program.c, ray) < 0 and _is_feasible(directions, ray)
+def _is_feasible(program: Program, x: Ratios, bounds: Vector) -> bool:
+    """Whether x obeys all constraints with these bounds; infinite ones are none."""
+    excess, sides = WholeRows.of(program.constraints, bounds).excesses(x), program.sides
+    is_wrong = ((sides * excess > 0) | ((sides == 0) & (excess != 0))).astype(bool)
+    return not is_wrong[np.isfinite(bounds)].any()
 
 
-def _is_feasible(program: Program, x: Ratios) -> bool:
-    """Whether x obeys all constraints."""
-    excesses = WholeRows.of(program.rows, program.limits).excesses(x)
-    m_ub = len(program.b_ub)
-    if (excesses[:m_ub] > 0).any() or excesses[m_ub:].any():
+def _combines_to(program: Program, multipliers: Ratios, target: Vector) -> bool:
+    """Whether the signs are right, no infinite bound has a multiplier, and the combination is the target."""
+    signs = program.sides * np.array(multipliers.numerators, dtype=object)
+    if (signs > 0).any() or any(multipliers.numerators[row] for row in np.flatnonzero(~np.isfinite(program.bounds))):
         return False
-    for sign, bounds in ((1, program.lower), (-1, program.upper)):
-        limits = Ratios.of(np.where(np.isfinite(bounds), bounds, 0.0))
-        pairs = zip(x.numerators, limits.numerators, np.isfinite(bounds).tolist(), strict=True)
-        if any(has and sign * (low * x.denominator - v * limits.denominator) > 0 for v, low, has in pairs):
-            return False
-    return True
-
-
-class Combined:
-    """Multipliers over one denominator, and the combination of constraints that they give."""
-
-    def __init__(self, program: Program, multipliers: Multipliers | None) -> None:
-        parts = [Ratios.of(part) for part in multipliers or ((),) * 4]
-        self.program, self.denominator = program, common_denominator(*parts)
-        self.ub, self.eq, self.lower, self.upper = (part.over(self.denominator) for part in parts)
-
-    def bound(self) -> Fraction:
-        """Return y.b + lower.l + upper.u without infinite bounds."""
-        p = self.program
-        limits = np.concatenate([p.b_ub, p.b_eq, p.lower, p.upper])
-        return dot(limits, Ratios([*self.ub, *self.eq, *self.lower, *self.upper], self.denominator))
-
-    def combine_to(self, target: Vector) -> bool:
-        """Whether the signs are right, no infinite bound has a multiplier, and the combination is the target."""
-        if max([*self.ub, *self.upper], default=0) > 0 or min(self.lower, default=0) < 0:
-            return False
-        for values, bounds in ((self.lower, self.program.lower), (self.upper, self.program.upper)):
-            if any(values[j] for j in np.flatnonzero(~np.isfinite(bounds))):
-                return False
-        columns = WholeRows.of(self.program.rows.T.tocsr(), target, most=0)
-        excesses = columns.excesses(Ratios([*self.ub, *self.eq], self.denominator)).tolist()
-        own = zip(excesses, self.lower, self.upper, columns.exponents, strict=True)
-        return not any(excess + (low + high << -exponent) for excess, low, high, exponent in own)
+    return not WholeRows.of(program.constraints.T.tocsr(), target).excesses(multipliers).any()

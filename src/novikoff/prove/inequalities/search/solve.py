@@ -45,14 +45,12 @@ from novikoff.prove.inequalities.check import (
     Outcome,
     SystemData,
     SystemWitnesses,
-    cancels,
     conclude,
     read_rows,
 )
 from novikoff.prove.separable.points import Floats, Points
 from novikoff.prove.separable.products import signs_of_products
-from novikoff.prove.separable.search.gordan import Answer, decide
-from novikoff.prove.separable.search.scaled import Scaled
+from novikoff.prove.separable.search.gordan import decide
 
 ROUNDING = 2.0**-52
 OUT_OF_TIME = "the time limit was reached"
@@ -144,49 +142,27 @@ class System:
     def cancelling(self, weights: Floats, clock: Clock) -> Combination | None:
         """An exact combination that is 0, of rows with approximate weights, if there is one.
 
-        The rows with the largest weights come first: fewer are decided faster, in rationals if necessary.
+        The rows with the largest weights come first: fewer are decided faster.
         """
         count = min(len(self.rows), 3 * (self.rows.shape[1] + 1))
         heaviest = np.sort(np.argpartition(-weights, count - 1)[:count])
         weighed = np.flatnonzero(weights > 1e-9 * weights.max())
         for which in (heaviest, weighed) if len(weighed) > count else (heaviest,):
-            if combination := self._combination(which, self._decided(which, clock)):
+            if combination := self.decided(which, clock)[1]:
                 return combination
         return None
 
-    def decided(self, clock: Clock) -> tuple[Sequence[int] | None, Combination | None]:
-        """Cutting planes in floats, then the face: a solution, a combination, or neither."""
-        everything = np.arange(len(self.rows))
-        answer = self._decided(everything, clock)
-        if answer.vector is None:
-            return None, self._combination(everything, answer)
-        x = self._scaled.unscaled(answer.vector)[:-1]
-        return (x if self.is_solved_by(x) else None), None
-
-    def _decided(self, which: NDArray[np.int64], clock: Clock) -> Answer:
-        """Decide some rows, scaled so that all entries are about 1, as rounding could hide smaller ones."""
-        return decide(self._equilibrated.part(which), clock)
-
-    def _combination(self, which: NDArray[np.int64], answer: Answer) -> Combination | None:
+    def decided(self, which: NDArray[np.int64], clock: Clock) -> tuple[Sequence[int] | None, Combination | None]:
+        """A solution of some rows, a combination of them, or neither."""
+        answer = decide(self._points.part(which), clock)
         if answer.obstruction is None:
-            return None
-        rows = which[answer.obstruction.rows]
-        weights = self._scaled.unscaled_weights(rows, list(map(Fraction, answer.obstruction.weights)))
-        ascending = sorted(zip(rows.tolist(), weights, strict=True))
-        combination = Combination(tuple(row for row, _ in ascending), tuple(weight for _, weight in ascending))
-        return combination if cancels(self.rows, combination) else None
+            return None if answer.vector is None else answer.vector[:-1], None
+        ascending = sorted(zip(which[answer.obstruction.rows].tolist(), answer.obstruction.weights, strict=True))
+        return None, Combination(tuple(row for row, _ in ascending), tuple(weight for _, weight in ascending))
 
     @cached_property
     def _points(self) -> Points:
         return Points(self.rows, np.ones(len(self.rows), dtype=np.int8), 0.0)
-
-    @cached_property
-    def _scaled(self) -> Scaled:
-        return Scaled.of(self._points)
-
-    @cached_property
-    def _equilibrated(self) -> Points:
-        return replace(self._points, rows=self._scaled.written(np.arange(len(self.rows)))[:, :-1])
 
 
 # Seconds for the first attempt at an exact proof. With at most FEW_NUMBERS every attempt is quick, and has no time
@@ -417,7 +393,7 @@ def _auto(system: System, clock: Clock) -> SearchResult:
         found = rescaled(system, clock, last_attempt=0.0)
     if found.x is not None or found.combination or clock.is_over():
         return found
-    x, combination = system.decided(clock)
+    x, combination = system.decided(np.arange(len(system.rows)), clock)
     found = replace(found, method="cutting-planes", combination=combination)
     if x is None:
         return found

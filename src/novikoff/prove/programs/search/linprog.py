@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from novikoff.engine.clock import Clock, OutOfTimeError, check_time_limit
 from novikoff.prove.exact.floats import nearest_float
-from novikoff.prove.exact.ratios import Ratios, Vector, WholeRows, nearest
+from novikoff.prove.exact.ratios import Ratios, Vector, WholeRows
 from novikoff.prove.programs.check import Multipliers, Program, ProgramCertificate, read_program
 from novikoff.prove.programs.search.reductions import guess_of_perceptron
 from novikoff.prove.separable.search.highs import Guess, solved_in_floats
@@ -148,27 +148,15 @@ def _result(program: Program, certificate: ProgramCertificate | None, iterations
     message = NOT_PROVED if certificate is None else certificate.sentence
     result = OptimizeResult({"x": None, "fun": None, "success": status == 0, "status": status, "message": message})
     result.update(nit=iterations, pivots=pivots, certificate=certificate)
-    names = ("ineqlin", "eqlin", "lower", "upper")
+    names, rows = ("ineqlin", "eqlin", "lower", "upper"), (len(program.b_ub), len(program.b_eq))
     result.update(dict.fromkeys(("slack", "con", *names)))
     if certificate is not None and certificate.value is not None:
-        x = Ratios.of(certificate.x or ())
-        residuals = _residuals(program, x)
+        x = Ratios.of(certificate.x)
+        whole = WholeRows.of(program.constraints, program.bounds)
+        excess = [nearest_float(whole.size_of(v, i, x.denominator)) for i, v in enumerate(whole.excesses(x).tolist())]
+        left = np.where(np.isfinite(program.bounds), excess * np.where(program.sides < 0, 1.0, -1.0), np.inf)
+        residuals = np.split(left, np.cumsum([*rows, len(program.c)]))
         result.update(x=x.floats(), fun=nearest_float(certificate.value), slack=residuals[0], con=residuals[1])
-        for name, residual, values in zip(names, residuals, certificate.multipliers or (), strict=True):
+        for name, residual, values in zip(names, residuals, certificate.multipliers, strict=True):
             result[name] = OptimizeResult(residual=residual, marginals=Ratios.of(values).floats())
     return result
-
-
-def _residuals(program: Program, x: Ratios) -> tuple[Vector, Vector, Vector, Vector]:
-    """Return the slack to every limit and bound; infinite where there is none."""
-    rows, m_ub = WholeRows.of(program.rows, program.limits, most=0), len(program.b_ub)
-    pairs = zip(rows.excesses(x).tolist(), rows.exponents, strict=True)
-    left = np.array([nearest(-value, x.denominator << -exponent) for value, exponent in pairs])
-    sides = []
-    for sign, bounds in ((1, program.lower), (-1, program.upper)):
-        limits = Ratios.of(np.where(np.isfinite(bounds), bounds, 0.0))
-        both = x.denominator * limits.denominator
-        pairs = zip(x.over(both), limits.over(both), strict=True)
-        distances = np.array([nearest(sign * (value - bound), both) for value, bound in pairs])
-        sides.append(np.where(np.isfinite(bounds), distances, np.inf))
-    return left[:m_ub], left[m_ub:], sides[0], sides[1]
