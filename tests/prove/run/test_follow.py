@@ -241,9 +241,12 @@ def test_steps_that_were_no_mistakes_are_found_out(space):
     steps, separator, *_ = space
     again = 500
     forged = Steps(
-        steps.vectors,
+        steps.points,
         np.append(steps.order, [steps.order[-1]] * again),
         None if steps.allowed is None else [*steps.allowed, *[steps.allowed[-1]] * again],
+        per_row=steps.per_row,
+        names=steps.names,
+        in_feature_space=steps.in_feature_space,
     )
     proof = follow_proof(forged, separator)
     assert not proof.holds
@@ -460,7 +463,7 @@ def followed_by_its_own_weights(seed, **asked):
 
 def separates(steps, weights):
     """Whether the proof holds with these weights; if they are refused, then because of a score of 0."""
-    if steps.vectors.smallest(steps.vectors.vector(weights))[0] == 0:
+    if steps.smallest(steps.vector(weights))[0] == 0:
         with pytest.raises(ValueError, match="its score is 0"):
             follow_proof(steps, weights)
         return False

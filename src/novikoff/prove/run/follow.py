@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novikoff.prove.exact.floats import float_up, fraction_root_up, nearest_float, root_down
-from novikoff.prove.run.steps import Floats, Steps, Whole, objects
+from novikoff.prove.run.steps import FLOAT64, Floats, Steps, Whole, objects
 from novikoff.say.words import counted
 
 Truths = NDArray[np.bool_]
@@ -169,28 +169,28 @@ def follow_proof(steps: Steps, separator: Any) -> FollowedProof:
             3          3 <=         3 <=     3.162 <=     3.873             5 <=          10
     3 mistakes; the bound (R/gamma)^2 allows 5. Every inequality held.
     """
-    u = steps.vectors.vector(separator)
-    smallest, place = steps.vectors.smallest(u)
+    u = steps.vector(separator)
+    smallest, place = steps.smallest(u)
     if smallest <= 0:
         tie = '; its score is 0, which tie="mistake", a lead or a cost count as a mistake'
         raise ValueError(
-            f"the separator does not separate: {steps.vectors.called(place)} is not strictly on the correct side, as "
+            f"the separator does not separate: {steps.called(place)} is not strictly on the correct side, as "
             f"the proof needs every example to be{tie if smallest == 0 else ''}"
         )
     # In integers: scores and squares are in units of products, lengths along u in units of <u, z>.
-    walked, unit = steps.walked, steps.walked.unit
-    score, square, gain = walked.scores, walked.squares, walked.gains(u)
+    (score, square), gain, unit = steps.scores_and_squares, steps.gains(u), steps.unit
     ahead = Fraction(steps.lead) * steps.longest
     S = _plain((steps.longest + 2 * ahead + 2 * max(map(Fraction, steps.allowed or [0]))) / unit)
-    gamma = _plain(smallest / walked.along)
-    u_square = _plain(steps.vectors.square(u) * unit / walked.along**2)
+    gamma = _plain(smallest / steps.along)
+    u_square = _plain(steps.square(u) * unit / steps.along**2)
     losses = [0] * len(score) if steps.allowed is None else map(Fraction, steps.allowed)
     allowed = objects(_plain((loss + ahead) / unit) for loss in losses)  # the highest score that a step may have had
-    granted = _granted(score - allowed, lambda k: S * Fraction(steps.vectors.doubt(k)))
+    granted = _granted(score - allowed, lambda k: S * Fraction(steps.doubt(k)))
 
-    k, w_square, progress = objects(range(len(score) + 1)), walked.weights_squares(), _summed(gain)
+    k, w_square, progress = objects(range(len(score) + 1)), steps.weights_squares, _summed(gain)
     ceiling = k * S + _summed(2 * granted)
-    below_one = progress**2 <= w_square * u_square * (1 + steps.vectors.slack)
+    slack = Fraction(FLOAT64 if steps.in_feature_space else 0)  # of products that were rounded
+    below_one = progress**2 <= w_square * u_square * (1 + slack)
     above_floor = (progress >= 0) & (progress**2 * ceiling >= (k * gamma) ** 2 * w_square)
     fall = 2 * S * gain - gamma * (2 * (score - granted) + square)
     alpha = gamma**2 * w_square - 2 * S * gamma * progress + S**2 * u_square  # times gamma^2
@@ -206,7 +206,7 @@ def follow_proof(steps: Steps, separator: Any) -> FollowedProof:
         radius=steps.radius,
         step_square=float_up(S * unit),
         bound=math.floor(bound),
-        arithmetic=steps.vectors.arithmetic,
+        arithmetic="float64" if steps.in_feature_space else "exact",
         has_loss=steps.allowed is not None,
         near_ties=int(np.count_nonzero(granted)),
         lead=float(steps.lead),

@@ -12,6 +12,7 @@ gamma:
 """
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -37,163 +38,41 @@ Floats = NDArray[np.float64]
 FLOAT64 = 1e-9
 
 
-WholeVector = Mapping[int, int]
-
-
-@dataclass(frozen=True, eq=False)
-class ExampleVectors:
-    """Vectors, `per_row` of them for every row, optionally with names for columns.
-
-    In feature space only their inner products are known. Then a separator and the weights are combinations of the
-    vectors, with a number for each, and the `points` are the rows of the Gram matrix.
-    """
-
-    points: Points
-    per_row: int = 1
-    names: Mapping[Any, int] | None = None
-    in_feature_space: bool = False
-
-    @property
-    def n_points(self) -> int:
-        return self.points.n_points
-
-    @property
-    def arithmetic(self) -> str:
-        return "float64" if self.in_feature_space else "exact"
-
-    @property
-    def slack(self) -> Fraction:
-        """The tolerance, relative to the numbers compared."""
-        return Fraction(FLOAT64 if self.in_feature_space else 0)
-
-    def called(self, place: int) -> str:
-        return f"row {place // self.per_row}" if self.names is None else f"the vector of mistake {place + 1}"
-
-    def rows(self, which: NDArray[np.int64]) -> tuple[Any, Any, Fraction, Fraction]:
-        """Return some of the vectors for products, and as added to w, by their nonzero entries; the unit of a product
-        of two of them, and that of one with an integer vector."""
-        matrix, exponent = whole_matrix(self.points, which)
-        found, along = [matrix.row(i) for i in range(matrix.n_rows)], power_of_two(exponent)
-        if self.in_feature_space:
-            return found, [{place: 1} for place in which.tolist()], along, along
-        return found, found, along**2, along
-
-    @cached_property
-    def longest(self) -> Fraction:
-        """R^2."""
-        if self.in_feature_space:
-            return Fraction(float(self.points.rows.diagonal().max(initial=0.0)))
-        return radius_square(self.points.rows, fit_intercept=self.points.constant == 1.0)
-
-    def smallest(self, u: Sequence[int]) -> tuple[Fraction, int]:
-        """Return the smallest product with u, and the index of its vector."""
-        return smallest_product(self.points, u[: self.points.dimension])
-
-    def square(self, u: Sequence[int]) -> Fraction:
-        """Return ||u||^2."""
-        if not self.in_feature_space:
-            return Fraction(sum(map(mul, u, u)))
-        matrix, exponent = whole_matrix(self.points, np.arange(self.n_points))
-        return sum(map(mul, u, matrix.times(u).tolist())) * power_of_two(exponent)
-
-    def doubt(self, k: int) -> float:
-        """Return the error of a score in float64 after k mistakes, as a multiple of the largest ||z||^2.
-
-        A sum of n products is off by n u ||w|| ||z||, each of k additions to w by u ||w||, and ||w|| <= sqrt(k) R.
-        """
-        return FLOAT64 * k if self.in_feature_space else 4 * UNIT_ROUNDOFF * (self.points.widest + 2 + k) * math.sqrt(k)
-
-    def vector(self, separator: Any) -> list[int]:
-        """Return a separator in integers; columns that no vector has count in its length."""
-        n, is_plane = self.points.dimension, isinstance(separator, Separator)
-        if self.in_feature_space and (is_plane or isinstance(separator, Mapping) or hasattr(separator, "biases")):
-            raise ValueError("in feature space a separator has a number for every row, as certificate.coefficients")
-        if isinstance(separator, Mapping):
-            if self.names is None:
-                raise ValueError("the separator has names, but the columns of X have none; give its numbers in order")
-            known = [separator.get(name, 0.0) for name in self.names]
-            others = [value for name, value in separator.items() if name not in self.names]
-            return _in_whole_numbers([*known, 0.0, *others])
-        if is_plane:
-            if separator.bias != 0 and self.points.constant == 0:
-                raise ValueError(f"the separator has bias {separator.bias}, but without an intercept it must be 0")
-            if len(separator.weights) != n - 1:
-                raise ValueError(f"the separator is for rows of {len(separator.weights)} numbers, not of {n - 1}")
-            separator = separator.folded
-        elif hasattr(separator, "biases"):
-            separator = np.column_stack([separator.weights, separator.biases]).ravel()
-        u = _in_whole_numbers(separator)
-        if self.in_feature_space and len(u) != n - 1:
-            raise ValueError(f"the separator has {len(u)} numbers, but there are {n - 1} rows: one each")
-        if len(u) not in (n - 1, n):
-            raise ValueError(f"the separator has {len(u)} numbers, but there are {n} coordinates, the bias last")
-        return [*u, *([0] * (n - len(u)))]
-
-
-def _in_whole_numbers(numbers: Any) -> list[int]:
-    """Return a vector of the same direction, in integers."""
-    given = list(np.asarray(numbers).ravel()) if isinstance(numbers, np.ndarray) else list(numbers)
-    if all(isinstance(value, int | np.integer) for value in given):
-        u = [int(value) for value in given]
-    else:
-        floats = np.array(given, dtype=np.float64)
-        u = as_integers(floats, lowest_exponent(floats)).tolist()
-    if not any(u):
-        raise ValueError("the separator is 0 everywhere, and every example lies on it")
-    return u
-
-
 Whole = NDArray[np.object_]
-
-
-@dataclass(frozen=True, eq=False)
-class Walked:
-    """For every step <w, z> before it and ||z||^2, in units of `unit`, and `which` of the `rows` it added; products of
-    these with an integer vector are in units of `along`."""
-
-    scores: Whole
-    squares: Whole
-    which: NDArray[np.int64]
-    rows: Sequence[WholeVector]
-    unit: Fraction
-    along: Fraction
-
-    def weights_squares(self) -> Whole:
-        """Return ||w||^2 from the zero vector on, in units."""
-        return objects(accumulate((2 * self.scores + self.squares).tolist(), initial=0))
-
-    def gains(self, u: Sequence[int]) -> Whole:
-        """Return <u, z> for every step, in units of `along`."""
-        whole = dict(enumerate(u))
-        return objects(_product(row, whole) for row in self.rows)[self.which]
+WholeVector = Mapping[int, int]
 
 
 @dataclass(frozen=True, eq=False)
 class Steps:
     """The vectors that a run added to its weights, from zero weights on, one per step.
 
-    Step i added the vector `order[i]` of `vectors`. R and gamma are those of all vectors that the run could have added,
-    or, if these are unknown, of those that it added. A step counts as a mistake if its score is at most `allowed`,
-    which is its loss for learners that require more than a positive score, and 0 for others. With a `lead`, a step may
-    have had a score of up to lead R^2; if R is only known for the vectors added, `seen_radius` is the R of the learner,
-    which may have seen longer ones.
+    Step i added the vector `order[i]` of `points`, of which every row has `per_row`; their columns may have `names`. R
+    and gamma are those of all vectors that the run could have added, or, if these are unknown, of those that it added.
+    A step counts as a mistake if its score is at most `allowed`, which is its loss for learners that require more than
+    a positive score, and 0 for others. With a `lead`, a step may have had a score of up to lead R^2; if R is only known
+    for the vectors added, `seen_radius` is the R of the learner, which may have seen longer ones.
+
+    In feature space only the products of vectors are known. Then a separator and the weights are combinations of the
+    vectors, with a number for each, and the points are the rows of the Gram matrix.
+
+    Scores and squares are integers in units of `unit`, products with an integer vector in units of `along`.
     """
 
-    vectors: ExampleVectors
+    points: Points
     order: NDArray[np.int64]
     allowed: Sequence[float] | None = None
     lead: float = 0.0
     seen_radius: float = 0.0
+    per_row: int = 1
+    names: Mapping[Any, int] | None = None
+    in_feature_space: bool = False
 
     def __post_init__(self) -> None:
         if not 0 <= self.lead < math.inf:
             raise ValueError(f"lead={self.lead!r} must be a number of at least 0, in units of R^2")
-        order = np.asarray(self.order, dtype=np.int64).ravel()
-        if len(order) and not (order.min() >= 0 and order.max() < self.vectors.n_points):
-            raise ValueError(f"a step is the number of a vector, from 0 to {self.vectors.n_points - 1}")
-        if self.allowed is not None and len(self.allowed) != len(order):
-            raise ValueError(f"allowed has {len(self.allowed)} numbers, but there are {len(order)} steps: one each")
-        object.__setattr__(self, "order", order)
+        object.__setattr__(self, "order", _row_numbers(self.order, self.points.n_points))
+        if self.allowed is not None and len(self.allowed) != len(self.order):
+            raise ValueError(f"allowed has {len(self.allowed)} numbers, but there are {len(self.order)} steps")
 
     @classmethod
     def of_rows(
@@ -212,7 +91,7 @@ class Steps:
         """
         rows = _row_numbers(mistake_rows, len(np.asarray(y)))
         if guesses is None or len(np.unique(np.asarray(y))) == 2:
-            return cls(ExampleVectors(Points.of(X, y, fit_intercept)), rows, lead=lead)
+            return cls(Points.of(X, y, fit_intercept), rows, lead=lead)
         from novikoff.prove.separable.kesler import kesler_points, point_numbers
 
         classes, wrong = np.unique(np.asarray(y)), np.asarray(guesses)
@@ -224,7 +103,7 @@ class Steps:
             raise ValueError("a guess is the class of its row, so it was no mistake")
         numbers = point_numbers(y, rows.tolist(), wrong.tolist())
         points = kesler_points(X, y, fit_intercept).written_out()
-        return cls(ExampleVectors(points, per_row=len(classes) - 1), numbers, lead=lead)
+        return cls(points, numbers, lead=lead, per_row=len(classes) - 1)
 
     @classmethod
     def of_kernel(cls, K: ArrayLike, y: ArrayLike, mistake_rows: ArrayLike, *, lead: float = 0.0) -> "Steps":
@@ -235,7 +114,7 @@ class Steps:
         if len(labels) != len(matrix):
             raise ValueError(f"y has {len(labels)} labels, but K has {len(matrix)} rows")
         points = Points(matrix * np.outer(labels, labels), np.ones(len(labels), dtype=np.int8), 0.0)
-        return cls(ExampleVectors(points, in_feature_space=True), _row_numbers(mistake_rows, len(labels)), lead=lead)
+        return cls(points, np.asarray(mistake_rows), lead=lead, in_feature_space=True)
 
     @classmethod
     def of_features(
@@ -311,27 +190,64 @@ class Steps:
         if not n:
             raise ValueError("there is no mistake, and so no step to follow")
         rows = csr_matrix((np.array(values), columns, starts), shape=(n, len(names)))
-        vectors = ExampleVectors(Points(rows, np.ones(n, dtype=np.int8), 0.0), names=names)
-        return cls(vectors, np.arange(n), allowed=allowed, lead=lead)
+        points = Points(rows, np.ones(n, dtype=np.int8), 0.0)
+        return cls(points, np.arange(n), allowed=allowed, lead=lead, names=names)
+
+    # -- the run, replayed in integers --------------------------------------------------------------------------------
 
     @cached_property
-    def walked(self) -> Walked:
-        """The run replayed in integers."""
+    def _used(self) -> tuple[list[WholeVector], NDArray[np.int64], Fraction]:
+        """The vectors that were added, by their nonzero entries, the place there of every step's, and their unit."""
         distinct, which = np.unique(self.order, return_inverse=True)
-        rows, added, unit, along = self.vectors.rows(distinct)
+        matrix, exponent = whole_matrix(self.points, distinct)
+        return [matrix.row(i) for i in range(matrix.n_rows)], which, power_of_two(exponent)
+
+    @property
+    def along(self) -> Fraction:
+        return self._used[2]
+
+    @property
+    def unit(self) -> Fraction:
+        return self.along if self.in_feature_space else self.along**2
+
+    @cached_property
+    def scores_and_squares(self) -> tuple[Whole, Whole]:
+        """<w, z> before every step, and ||z||^2."""
+        rows, which, _ = self._used
+        added = [{place: 1} for place in np.unique(self.order).tolist()] if self.in_feature_space else rows
         w: dict[int, int] = {}
         scores = []
         for place in which.tolist():
             scores.append(_product(rows[place], w))
             for at, value in added[place].items():
                 w[at] = w.get(at, 0) + value
-        squares = objects(map(_product, rows, added))[which]
-        return Walked(objects(scores), squares, which, rows, unit, along)
+        return objects(scores), objects(map(_product, rows, added))[which]
+
+    def gains(self, u: Sequence[int]) -> Whole:
+        """Return <u, z> for every step."""
+        rows, which, _ = self._used
+        whole = dict(enumerate(u))
+        return objects(_product(row, whole) for row in rows)[which]
+
+    @cached_property
+    def weights_squares(self) -> Whole:
+        """||w||^2 from the zero vector on."""
+        scores, squares = self.scores_and_squares
+        return objects(accumulate((2 * scores + squares).tolist(), initial=0))
 
     @property
+    def lengths(self) -> Floats:
+        """||w|| after 0, 1, 2, ... steps; needs no separator."""
+        return np.sqrt([max(nearest_float(square * self.unit), 0.0) for square in self.weights_squares.tolist()])
+
+    # -- the vectors --------------------------------------------------------------------------------------------------
+
+    @cached_property
     def longest(self) -> Fraction:
         """R^2."""
-        longest = self.vectors.longest
+        if self.in_feature_space:
+            return Fraction(float(self.points.rows.diagonal().max(initial=0.0)))
+        longest = radius_square(self.points.rows, fit_intercept=self.points.constant == 1.0)
         return max(longest, Fraction(self.seen_radius) ** 2) if self.lead else longest
 
     @property
@@ -339,11 +255,65 @@ class Steps:
         """R, rounded up."""
         return fraction_root_up(self.longest)
 
-    @property
-    def lengths(self) -> Floats:
-        """||w|| after 0, 1, 2, ... steps; needs no separator."""
-        squares, unit = self.walked.weights_squares(), self.walked.unit
-        return np.sqrt([max(nearest_float(square * unit), 0.0) for square in squares.tolist()])
+    def called(self, place: int) -> str:
+        return f"row {place // self.per_row}" if self.names is None else f"the vector of mistake {place + 1}"
+
+    def smallest(self, u: Sequence[int]) -> tuple[Fraction, int]:
+        """Return the smallest product with u, and the index of its vector."""
+        return smallest_product(self.points, u[: self.points.dimension])
+
+    def square(self, u: Sequence[int]) -> Fraction:
+        """Return ||u||^2."""
+        if not self.in_feature_space:
+            return Fraction(sum(map(mul, u, u)))
+        matrix, exponent = whole_matrix(self.points, np.arange(self.points.n_points))
+        return sum(map(mul, u, matrix.times(u).tolist())) * power_of_two(exponent)
+
+    def doubt(self, k: int) -> float:
+        """Return the error of a score in float64 after k mistakes, as a multiple of the largest ||z||^2.
+
+        A sum of n products is off by n u ||w|| ||z||, each of k additions to w by u ||w||, and ||w|| <= sqrt(k) R.
+        """
+        return FLOAT64 * k if self.in_feature_space else 4 * UNIT_ROUNDOFF * (self.points.widest + 2 + k) * math.sqrt(k)
+
+    def vector(self, separator: Any) -> list[int]:
+        """Return a separator in integers; columns that no vector has count in its length."""
+        n, is_plane = self.points.dimension, isinstance(separator, Separator)
+        if self.in_feature_space and (is_plane or isinstance(separator, Mapping) or hasattr(separator, "biases")):
+            raise ValueError("in feature space a separator has a number for every row, as certificate.coefficients")
+        if isinstance(separator, Mapping):
+            if self.names is None:
+                raise ValueError("the separator has names, but the columns of X have none; give its numbers in order")
+            known = [separator.get(name, 0.0) for name in self.names]
+            others = [value for name, value in separator.items() if name not in self.names]
+            return _in_whole_numbers([*known, 0.0, *others])
+        if is_plane:
+            if separator.bias != 0 and self.points.constant == 0:
+                raise ValueError(f"the separator has bias {separator.bias}, but without an intercept it must be 0")
+            if len(separator.weights) != n - 1:
+                raise ValueError(f"the separator is for rows of {len(separator.weights)} numbers, not of {n - 1}")
+            separator = separator.folded
+        elif hasattr(separator, "biases"):
+            separator = np.column_stack([separator.weights, separator.biases]).ravel()
+        u = _in_whole_numbers(separator)
+        if self.in_feature_space and len(u) != n - 1:
+            raise ValueError(f"the separator has {len(u)} numbers, but there are {n - 1} rows: one each")
+        if len(u) not in (n - 1, n):
+            raise ValueError(f"the separator has {len(u)} numbers, but there are {n} coordinates, the bias last")
+        return [*u, *([0] * (n - len(u)))]
+
+
+def _in_whole_numbers(numbers: Any) -> list[int]:
+    """Return a vector of the same direction, in integers."""
+    given = list(np.asarray(numbers).ravel()) if isinstance(numbers, np.ndarray) else list(numbers)
+    if all(isinstance(value, int | np.integer) for value in given):
+        u = [int(value) for value in given]
+    else:
+        floats = np.array(given, dtype=np.float64)
+        u = as_integers(floats, lowest_exponent(floats)).tolist()
+    if not any(u):
+        raise ValueError("the separator is 0 everywhere, and every example lies on it")
+    return u
 
 
 def _product(a: WholeVector, b: WholeVector) -> int:
@@ -358,9 +328,8 @@ def _row_numbers(mistake_rows: ArrayLike, n_rows: int) -> NDArray[np.int64]:
 
 
 def _difference(gold: Mapping[Any, Any], guess: Mapping[Any, Any]) -> dict[Any, Any]:
-    between = dict(gold)
-    for name, value in guess.items():
-        between[name] = between.get(name, 0) - value
+    between = Counter(gold)
+    between.subtract(guess)
     return {name: value for name, value in between.items() if value}
 
 
