@@ -4,7 +4,6 @@ import itertools
 import math
 import zlib
 from collections import Counter
-from unittest import mock
 
 import numpy as np
 import pyarrow as pa
@@ -15,7 +14,7 @@ from pyarrow import compute
 
 from novikoff.engine.buckets import Features
 from novikoff.engine.jit import patience
-from novikoff.features.texts import PIECE_BYTES, TextVocabulary, features_by_row, keys_of, words_and_pairs
+from novikoff.features.texts import TextVocabulary, features_by_row, keys_of, words_and_pairs
 
 TEXTS = st.lists(
     st.none()
@@ -111,10 +110,10 @@ def test_the_key_of_a_word_is_its_crc_and_whether_it_is_a_pair(words):
 
 
 @pytest.mark.usefixtures("way")
-@given(TEXTS, st.sampled_from([3, 40, 100_000]), st.integers(0, 5), st.sampled_from([1, 7, PIECE_BYTES]))
-@example([" ".join(map(str, range(60)))], 100_000, 0, PIECE_BYTES)
-def test_the_features_of_a_row_ascend_and_occur_once(texts, n_buckets, seed, piece):
-    """Every word has its own, or none; in pieces of whatever size."""
+@given(TEXTS, st.sampled_from([3, 40, 100_000]), st.integers(0, 5))
+@example([" ".join(map(str, range(60)))], 100_000, 0)
+def test_the_features_of_a_row_ascend_and_occur_once(texts, n_buckets, seed):
+    """Every word has its own, or none."""
     column = pa.array(["not", *texts], pa.string())[1:]
     found = words_and_pairs(column)
     buckets = found.keys % 2**32 % n_buckets
@@ -122,8 +121,7 @@ def test_the_features_of_a_row_ascend_and_occur_once(texts, n_buckets, seed, pie
     known = [one for one in by_bucket if np.random.default_rng([seed, one[0], one[1]]).random() < 0.7]
     firsts = np.searchsorted([bucket for bucket, _ in known], np.arange(n_buckets + 1)).astype(np.int32)
     keys = np.array([key for _, key in known], dtype=np.int64)
-    with mock.patch("novikoff.features.texts.PIECE_BYTES", piece):
-        rows, features, times, strange = features_by_row(column, Features(firsts, keys))
+    rows, features, times, strange = features_by_row(column, Features(firsts, keys))
     places = {one: place for place, one in enumerate(known)}
     pairs = list(zip(buckets.tolist(), found.keys.tolist(), strict=True))
     assert strange == sum(pair not in places for pair in pairs)

@@ -80,7 +80,6 @@ class Cache:
 
     @property
     def is_sparse(self) -> bool:
-        """Whether all blocks are."""
         return all(block.is_sparse for block in self.blocks)
 
     def __getitem__(self, number: int) -> tuple[Rows, NDArray[Any]]:
@@ -154,7 +153,6 @@ class CacheWriter(WholeFile):
         return min(start + max(least, min(by_bytes, self._block_rows - self._pending_rows)), rows.n_rows)
 
     def _flush(self) -> None:
-        """Write the current block."""
         if not self._pending:
             return
         parts, of_parts = zip(*self._pending, strict=True)

@@ -173,7 +173,6 @@ class Examples:
         return nullcontext(self)
 
     def among(self, n_columns: int) -> "Examples":
-        """Return the same examples with this many columns."""
         return replace(self, n_columns=n_columns)
 
     def block(self, number: int) -> Block:
@@ -182,7 +181,6 @@ class Examples:
         return Block(with_columns(rows, self.n_columns), inner, int(self.starts[number]))
 
     def blocks(self) -> Iterator[Block]:
-        """Return all blocks, one after the other."""
         return (self.block(number) for number in range(self.n_blocks))
 
     def __iter__(self) -> Iterator[Batch]:
@@ -190,11 +188,9 @@ class Examples:
         return (Batch(rows, self.labels_of(inner), "", first, are_encoded=True) for rows, inner, first in self.blocks())
 
     def places_of(self, labels: NDArray[Any]) -> NDArray[Any]:
-        """Return the class indices of inner labels."""
         return class_places(labels, len(self.classes))
 
     def labels_of(self, labels: NDArray[Any]) -> NDArray[Any]:
-        """Return the original labels of inner labels."""
         return self.classes[self.places_of(labels)]
 
     def parted(self, held_out: HeldOut) -> "tuple[Examples, Examples]":
@@ -241,7 +237,6 @@ class Examples:
 
 
 def class_places(labels: NDArray[Any], n_classes: int) -> NDArray[Any]:
-    """Return the class indices of inner labels."""
     return (labels > 0).astype(np.int64) if n_classes == 2 else labels
 
 

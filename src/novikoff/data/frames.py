@@ -69,7 +69,6 @@ def has_names(frame: Any) -> bool:
 
 
 def column_names(frame: Any) -> list[str]:
-    """Return the names of its columns, as strings."""
     return [str(name) for name in getattr(frame, "column_names", None) or frame.columns]
 
 
@@ -85,7 +84,6 @@ def columns_to_encode(frame: Any) -> dict[str, str]:
 
 
 def as_arrow(frame: Any) -> "pa.Table":
-    """Convert a table to Arrow."""
     import pyarrow as pa
 
     if not _is_pandas(frame):
@@ -166,7 +164,6 @@ def _batches(source: FileSource, table: Any, names: list[str], block_bytes: int)
 
 
 def _rows_in_a_block(block_bytes: int, size: int, n_rows: int) -> int:
-    """Return the number of rows in a block."""
     return max(1, block_bytes * max(n_rows, 1) // max(size, 1))
 
 

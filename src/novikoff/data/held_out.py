@@ -42,7 +42,6 @@ class HeldOut:
 
     @classmethod
     def folds(cls, number: int, random_state: int | np.random.Generator | None) -> "list[HeldOut]":
-        """Divide all rows into this many folds."""
         if isinstance(number, bool) or int(number) != number or number < 2:
             raise ValueError(f"folds={number!r} must be a whole number of at least 2")
         seed = _seed(random_state)

@@ -135,7 +135,6 @@ class LabelCodes:
         self.order = np.argsort(self.known, kind="stable")
 
     def classes(self) -> NDArray[Any]:
-        """Return the labels known so far, sorted."""
         return self.known[self.order]
 
     def inner(self) -> NDArray[Any]:
@@ -174,7 +173,6 @@ class LabelCodes:
         return codes, np.asarray(self.known[codes] != labels, dtype=np.bool_)
 
     def _learn(self, labels: NDArray[Any], strange: NDArray[np.bool_]) -> None:
-        """Add new labels, in order of first appearance."""
         rows = np.flatnonzero(strange)
         _, first = np.unique(checked_labels(labels)[rows], return_index=True)
         new = labels[rows[np.sort(first)]]

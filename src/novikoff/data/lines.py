@@ -140,7 +140,6 @@ def _check_cells(piece: Piece, source: FileSource, n_keys: int) -> None:
 
 
 def _parse_json(piece: Piece, source: FileSource, types: Types | None) -> "pa.Table":
-    """Parse a piece in these types, or in those inferred from it."""
     import pyarrow as pa
 
     _check_text(piece, source)
@@ -333,7 +332,6 @@ def _label(head: str) -> float | None:
 
 
 def _space(token: str) -> tuple[str, float]:
-    """Parse the name of a namespace and its scale."""
     name, colon, scale = token.partition(":")
     if name == LABEL or (colon and not (name and NUMBER.fullmatch(scale) and math.isfinite(float(scale)))):
         raise ValueError(f"{token!r:.60} is not a namespace; write |name, other than {LABEL}, or |name:number")
@@ -341,7 +339,6 @@ def _space(token: str) -> tuple[str, float]:
 
 
 def _feature(token: str, scale: float) -> tuple[str, float]:
-    """Parse the name of a feature with a value, and this value."""
     name, _, written = token.partition(":")
     is_number = NUMBER.fullmatch(written)
     value = float(written) * scale if is_number else scale

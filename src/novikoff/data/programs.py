@@ -43,7 +43,6 @@ class ProgramFile:
 
 
 def read_program(path: str) -> ProgramFile:
-    """Read the program in a file."""
     if not os.path.isfile(path):
         raise FileNotFoundError(f"there is no file {path}; check the path")
     if path.endswith(".npz"):
@@ -142,7 +141,6 @@ class MPS:
         }
 
     def row_limits(self, row: str) -> tuple[float, float]:
-        """Return the lower and the upper limit of a row."""
         kind, limit = self.kinds[row], self.limits.get(row, 0.0)
         low, high = (-math.inf if kind == "L" else limit), (math.inf if kind == "G" else limit)
         if row in self.ranges:

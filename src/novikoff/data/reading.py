@@ -70,10 +70,9 @@ class Reader:
     """A data set in files, or in memory, created by `read`. It can be iterated over repeatedly; files are reopened.
 
     `types` are the types of the columns (`{"weight": "double"}`), if they are known; then only these columns are read,
-    and there is no pass to infer types, unless one is None. Standard input can be read in one pass if the types, or the
-    first index of svmlight text, are known; otherwise it is copied to a temporary file first. `watch` is called with
-    the number of examples of every piece that was used. `parts` are read instead of whole files (see `FileSource`). A
-    `table` in memory may have its `labels` apart from it.
+    and there is no pass to infer types, unless one is None. Standard input is copied to a temporary file unless one
+    pass is enough. `watch` is called with the number of examples of every piece that was used. `parts` are read instead
+    of whole files (see `FileSource`). A `table` in memory may have its `labels` apart from it.
     """
 
     files: tuple[str, ...]
@@ -97,7 +96,7 @@ class Reader:
 
     @property
     def column_types(self) -> dict[str, str]:
-        """The types of all columns that are read, including the label's, by name."""
+        """The types of all columns that are read, with the label's."""
         return {name: str(kind) for name, kind in self._types().items()}
 
     @property
@@ -126,7 +125,6 @@ class Reader:
         return self._counted(self._labelled() if is_typed else self._as_shown())
 
     def again(self, names: Iterable[str]) -> Iterator[Records]:
-        """Yield some columns, in their types."""
         types = self._types()
         return self._records({name: types[name] for name in names})
 
@@ -144,18 +142,14 @@ class Reader:
 
     def _labelled(self) -> Iterator[Records]:
         for records in self._records(self._types()):
-            labelled = with_labels(records, self._label_of(records))
+            first, label = records.line - 1, self.label
+            if self.formats[0] == "vw" and label is not None:  # which may have no labels, except for training
+                column = records.columns.column(label)
+                label = label if column.null_count < len(column) else None
+            labelled = with_labels(records, label)
             if self.labels is not None:
-                first = records.line - 1
                 labelled = replace(labelled, labels=self.labels[first : first + records.columns.num_rows])
             yield labelled
-
-    def _label_of(self, records: Records) -> str | None:
-        """Return the column of labels; Vowpal Wabbit's text may have none, except for training."""
-        if self.formats[0] != "vw" or self.label is None:
-            return self.label
-        column = records.columns.column(self.label)
-        return self.label if column.null_count < len(column) else None
 
     def _batches(self) -> Iterator[Batch]:
         from novikoff.data import svmlight
@@ -182,11 +176,9 @@ class Reader:
 
     def undecided(self) -> Iterator[Batch]:
         """Make one pass in which the column of a feature is its index; it infers where indices begin."""
-        from novikoff.data.svmlight import counts_from_one
-
         has_zero = False
         for batch in replace(self, zero_based=True):
-            has_zero = has_zero or not counts_from_one(batch.rows)
+            has_zero = has_zero or not batch.rows.matrix.indices.all()
             yield batch
         self._found.zero_based = has_zero
 
@@ -195,8 +187,7 @@ class Reader:
         yield from replace(self, zero_based=False)
         self._found.zero_based = False
 
-    def _records(self, types: Mapping[str, "pa.DataType"]) -> Iterator[Records]:
-        """Yield the columns in `types`."""
+    def _records(self, types: Types) -> Iterator[Records]:
         for source in self._sources():
             with self._opened(source) as file:
                 yield from _parser(source).read_records(file, types)
@@ -206,13 +197,12 @@ class Reader:
         """Open a file to parse; standard input by one thread, which waits for no more than it needs."""
         if self.table is not None:
             yield OpenedFile(source, None, self.block_bytes)
-            return
-        if source.path == STANDARD_INPUT:
+        elif source.path == STANDARD_INPUT:
             stream = self._stream_once()
             yield OpenedFile(source, decompressed(stream, stream.look(4)), self.block_bytes)
-            return
-        with reading(source, self._found.stamps) as stream:
-            yield OpenedFile(source, stream, self.block_bytes, self.n_jobs)
+        else:
+            with reading(source, self._found.stamps) as stream:
+                yield OpenedFile(source, stream, self.block_bytes, self.n_jobs)
 
     def _types(self) -> dict[str, "pa.DataType"]:
         """Return the types of the columns to read; if not given, inferred once, in a separate pass."""
@@ -229,8 +219,7 @@ class Reader:
                 collections.deque(self._shown(found, only, with_records=False), maxlen=0)
             known = given | found
             self._found.types = known if names is None else {name: known[name] for name in names}
-        types: dict[str, pa.DataType] = self._found.types
-        return types
+        return self._found.types
 
     def _as_shown(self) -> Iterator[Records]:
         """Yield all columns but the labels, in the types inferred from each piece."""
@@ -286,9 +275,9 @@ class Reader:
             return [FileSource(self.files[0], self.files[0], self.formats[0], table=self.table)]
         if not self._stdin:
             parts = self.parts or (None,) * len(self.files)
-            of_files = zip(self.files, self.formats, parts, strict=True)
             return [
-                FileSource(path, named_part(path, kind, part), kind, self.form, part) for path, kind, part in of_files
+                FileSource(path, named_part(path, kind, part), kind, self.form, part)
+                for path, kind, part in zip(self.files, self.formats, parts, strict=True)
             ]
         if self._found.spool is None and not self._needs_one_pass:
             self._found.spool = spooled(self._stream_once())
@@ -329,17 +318,15 @@ def read(
 
     A pandas, polars or pyarrow table may be given instead of a file, and is read in the same way.
 
-    `zero_based` states whether the indices of svmlight text begin with 0 (True) or with 1 (False); with "auto" they
-    begin with 1 if none in the files is 0. Set it where a file may have no index 0 by chance.
+    `label` is the column with the labels (svmlight and Vowpal Wabbit text have them in front). `format` is one of csv,
+    tsv, jsonl, parquet, arrow, svmlight and vw; by default it is inferred from the name of the file, or else from its
+    first bytes. `zero_based` states whether the indices of svmlight text begin with 0 (True) or with 1 (False); with
+    "auto" they begin with 1 if none in the files is 0.
 
     For a table in text, `header=False` means that its first line is data; `names` are then its columns (by default
     column 1, column 2, ...). `na_values` are additional marks of a missing value: empty fields, NA, NaN, null and the
     like are always missing, and so are ? and - in columns that are not words. `decimal` is the decimal separator; if
     fields are separated by semicolons, the default is a comma if some number has one, and none a point.
-
-    `label` is the column with the labels (svmlight and Vowpal Wabbit text have them in front). `format` is one of csv,
-    tsv, jsonl, parquet, arrow, svmlight and vw; by default it is inferred from the name of the file, or else from its
-    first bytes.
 
     `n_jobs` threads parse the next pieces of text while one is used: -1 is all cores, None as many as joblib,
     threadpoolctl and the environment allow. The pieces are the same for every number.
@@ -383,7 +370,6 @@ def read(
 
 
 def _checked_size(block_bytes: int) -> int:
-    """Return a valid block size; raise an error otherwise."""
     if block_bytes < 1:
         raise ValueError(f"block_bytes is {block_bytes}, but a block has at least one byte")
     return block_bytes

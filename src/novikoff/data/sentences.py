@@ -66,19 +66,16 @@ class Sentences:
 
     @classmethod
     def from_lists(cls, columns: Mapping[str, Sequence[Sequence[str]]]) -> "Sentences":
-        """Make sentences from columns that are lists by sentence."""
         first = next(iter(columns.values()), ())
         starts = np.cumsum([0, *map(len, first)], dtype=np.int64)
         return cls(tuple(columns), {name: _flat(name, lists, starts) for name, lists in columns.items()}, starts)
 
     @property
     def n_tokens(self) -> int:
-        """The number of tokens of all sentences."""
         return int(self.starts[-1])
 
     @property
     def bounds(self) -> list[tuple[int, int]]:
-        """Where each sentence starts and stops."""
         return list(pairwise(self.starts.tolist()))
 
     def __len__(self) -> int:
@@ -102,7 +99,6 @@ class Sentences:
         return {name: self.values[name][start:stop] for name in self.columns}
 
     def some(self, numbers: Sequence[int]) -> "Sentences":
-        """Return some of the sentences, by number."""
         bounds = self.bounds
         parts = [bounds[number] for number in numbers]
         values = {
@@ -112,7 +108,6 @@ class Sentences:
         return Sentences(self.columns, values, starts)
 
     def column(self, name: str) -> list[list[str]]:
-        """Return one column, as a list for each sentence."""
         if name not in self.values:
             raise ValueError(f"there is no column {name!r}; the columns are {', '.join(self.columns)}")
         values = self.values[name]

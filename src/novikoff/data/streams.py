@@ -30,7 +30,6 @@ def is_elsewhere(path: str) -> bool:
 
 
 def opened(path: str) -> Any:
-    """Open a file to read bytes from, and to seek in."""
     if not is_elsewhere(path):
         return open(path, "rb", buffering=0)
     filesystem, inner = _filesystem(path)
@@ -68,7 +67,6 @@ def matching(pattern: str) -> tuple[str, ...]:
 
 
 def _filesystem(path: str) -> tuple[Any, str]:
-    """Return the file system of a path, and the path in it."""
     import pyarrow as pa
     from pyarrow import fs
 

@@ -128,21 +128,19 @@ class Fields:
         self._asked: set[str] = set()
 
     def fail(self, why: str) -> NoReturn:
-        """Raise the error of this object."""
         raise self.error(f"{self.name} {why}")
 
     def __contains__(self, name: object) -> bool:
         return name in self._content
 
-    def has(self, name: str) -> bool:
-        """Whether there is such a field, and it is not null."""
-        self._asked.add(name)
-        return self._content.get(name) is not None
-
     def present(self, name: str) -> bool:
         """Whether there is such a field, even if it is null."""
         self._asked.add(name)
         return name in self._content
+
+    def has(self, name: str) -> bool:
+        """Whether there is such a field, and it is not null."""
+        return self.present(name) and self._content[name] is not None
 
     def value(self, name: str) -> Any:
         self._asked.add(name)
@@ -151,11 +149,9 @@ class Fields:
         return self._content[name]
 
     def part(self, name: str) -> Self:
-        """Read a field that is an object itself."""
         return self.inside(self.value(name), name)
 
     def parts(self, name: str, most: int = 10**7) -> list[Self]:
-        """Read a field that is a list of objects."""
         return [self.inside(part, f"{name}[{i}]") for i, part in enumerate(self.listed(name, most))]
 
     def inside(self, content: Any, name: str) -> Self:
@@ -177,7 +173,6 @@ class Fields:
         return value
 
     def number(self, name: str, least: float = -math.inf) -> float:
-        """Read a finite number, which need not have a decimal point."""
         return self.as_number(self.value(name), name, least)
 
     def as_number(self, value: Any, name: str, least: float = -math.inf) -> float:
@@ -187,8 +182,7 @@ class Fields:
         return float(value)
 
     def flag(self, name: str) -> bool:
-        value = self.value(name)
-        if type(value) is not bool:
+        if type(value := self.value(name)) is not bool:
             self.fail(f"has {name} = {value!r:.60}, neither true nor false")
         return value
 
@@ -208,12 +202,10 @@ class Fields:
         return found[0]
 
     def texts(self, name: str) -> tuple[str, ...]:
-        """Read a list of strings."""
         return self.each(name, self.as_text)
 
     @property
     def content(self) -> Mapping[str, Any]:
-        """All fields as they are."""
         return self._content
 
     def listed(self, name: str, most: int = 10**7) -> list[Any]:

@@ -2,16 +2,12 @@
 
 A line is `label [qid:number] index:value index:value ... [# comment]`:
 
-- The label and the values are decimal numbers, parsed to exactly the float64 that Python's `float` returns.
-  They must be finite; underscores and hexadecimal digits are rejected.
+- The label and the values are finite decimal numbers, parsed to exactly the float64 that Python's `float` returns.
 - An index is a whole number from 0 to 2^32 - 1, and the indices of a line ascend. The column of a feature is its index,
-  or one less in a file that counts from 1: `zero_based` says which, in scikit-learn's meaning, and by default a file
-  counts from 1 if no index in it is 0.
+  or one less in a file that counts from 1.
 - An explicit value of 0 is kept as an entry; a query (`qid`) is checked and ignored.
 - Blanks and tabs separate; lines end with LF or CRLF, optional on the last; empty lines, comments and a byte order mark
   are skipped. Any other control character outside a comment is an error.
-
-Every line is checked. An error names the file, the line, the text and the remedy.
 """
 
 import math
@@ -24,7 +20,7 @@ import numpy as np
 
 from novikoff.data.batches import Batch
 from novikoff.engine.ahead import ahead
-from novikoff.engine.rows import Rows, csr_rows
+from novikoff.engine.rows import csr_rows
 from novikoff.engine.text import (
     BAD_LABEL,
     BAD_PAIR,
@@ -115,14 +111,9 @@ def _parsed(chunk: TextChunk, name: str, zero_based: bool) -> tuple[Batch, int]:
     return Batch(rows, into.labels[: parsed.rows].copy(), name, parsed.first + 1), parsed.lines
 
 
-def counts_from_one(rows: Rows) -> bool:
-    """Whether no index is 0, for rows whose columns are their indices."""
-    return bool(rows.matrix.indices.all())
-
-
 def _whole_lines(stream: BinaryIO, name: str, chunk_bytes: int) -> Iterator[TextChunk]:
     """Yield a text in chunks of whole lines, each in its own buffer."""
-    text, filled, is_first = bytearray(chunk_bytes), 0, True
+    text, filled, mark = bytearray(chunk_bytes), 0, BYTE_ORDER_MARK
     while True:
         if filled == len(text):
             if filled > LONGEST_LINE:
@@ -135,16 +126,11 @@ def _whole_lines(stream: BinaryIO, name: str, chunk_bytes: int) -> Iterator[Text
         filled += count
         if end:
             rest = text[end:filled]
-            yield TextChunk(text, _begin(text) if is_first else 0, end)
-            text, filled, is_first = rest + bytearray(max(chunk_bytes - len(rest), 0)), len(rest), False
+            yield TextChunk(text, len(mark) if text.startswith(mark) else 0, end)
+            text, filled, mark = rest + bytearray(max(chunk_bytes - len(rest), 0)), len(rest), b""
     if filled:
         text[filled : filled + 1] = NEWLINE
-        yield TextChunk(text, _begin(text) if is_first else 0, filled + 1)
-
-
-def _begin(text: bytearray) -> int:
-    """Return where a text begins: after a byte order mark."""
-    return len(BYTE_ORDER_MARK) if text.startswith(BYTE_ORDER_MARK) else 0
+        yield TextChunk(text, len(mark) if text.startswith(mark) else 0, filled + 1)
 
 
 def _read(stream: Any, name: str, into: memoryview) -> int:

@@ -1,9 +1,8 @@
 """Tables: their columns, the types of these, and the place of a record in its file.
 
-Columns have one of few types: null, int64, uint64, double, bool, string, dates and times; others (such as nested
-values) are passed on unchanged, for the encoding to reject or to ignore. A column with integers and fractions is
-double; in a text file, one with numbers and words is string. So the type of a column depends only on the set of its
-values, not on the order of the records, nor on the blocks in which they are read.
+Columns have one of few types: null, int64, uint64, double, bool, string, dates and times; others are passed on for the
+encoding to reject or to ignore. A column with integers and fractions is double; in a text file, one with numbers and
+words is string. So its type depends only on the set of its values, not on the order of the records, nor on blocks.
 """
 
 import difflib
@@ -58,18 +57,15 @@ def joined_type(one: "pa.DataType", other: "pa.DataType", *, as_text: bool) -> "
     """
     import pyarrow as pa
 
-    kinds = pa.types
-    if one == other or kinds.is_null(other):
+    if one == other or pa.types.is_null(other):
         return one
-    if kinds.is_null(one):
+    if pa.types.is_null(one):
         return other
     if is_number(one) and is_number(other):
         return pa.float64()
-    days = [kind for kind in (one, other) if kinds.is_date(kind) or kinds.is_timestamp(kind)]
-    if len(days) == 2:
-        stamps = [kind for kind in days if kinds.is_timestamp(kind)]
-        if len({kind.tz for kind in stamps}) == 1 and stamps[0].tz is None:
-            return next((kind for kind in stamps if kind.unit == "ns"), stamps[0])
+    stamps = [kind for kind in (one, other) if pa.types.is_timestamp(kind)]
+    if sort_of_number(one) == sort_of_number(other) == "day" and {kind.tz for kind in stamps} == {None}:
+        return next((kind for kind in stamps if kind.unit == "ns"), stamps[0])
     return pa.string() if as_text else None
 
 
@@ -272,7 +268,6 @@ def _looks_like_a_number(name: str) -> bool:
 
 
 def as_numbers(numbers: NDArray[np.int64]) -> "pa.Array":
-    """Convert integers to Arrow."""
     import pyarrow as pa
 
     return pa.Array.from_buffers(pa.int64(), len(numbers), [None, pa.py_buffer(np.ascontiguousarray(numbers))])

@@ -58,7 +58,6 @@ class WholeFile:
         return self
 
     def write(self, piece: Any) -> None:
-        """Write bytes, or any object with a buffer."""
         try:
             self._file.write(piece)
         except OSError as error:

@@ -183,7 +183,6 @@ class Named(ColumnKind):
 
     @cached_property
     def known(self) -> "pa.Array":
-        """The names, for looking them up."""
         import pyarrow as pa
 
         return pa.array(self.values, pa.string())

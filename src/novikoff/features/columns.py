@@ -65,7 +65,6 @@ class Cells:
     records: Records
 
     def place(self, row: int = 0) -> str:
-        """Return the place of the value of a row."""
         return place(self.records, row)
 
     @property
@@ -262,7 +261,6 @@ class Ignored(ColumnKind):
 
 
 def missing_name(column: str) -> str:
-    """Return the name of the feature of a missing value."""
     return f"{column} is missing"
 
 
@@ -305,7 +303,6 @@ def as_written(column: "pa.Array") -> "pa.Array":
 
 
 def _first_word(column: "pa.Array") -> tuple[int, Any]:
-    """Return the first value that is not a number."""
     for row, value in enumerate(column.to_pylist()):
         if value is None:
             continue

@@ -34,9 +34,6 @@ from novikoff.say.words import listed
 if TYPE_CHECKING:
     import pyarrow as pa
 
-# How much of a matrix is filled at a time, column by column.
-CACHED_BYTES = 1 << 18
-
 # Numbers without names are lifted up to this many, since each feature gets a name.
 WIDEST_LIFTED = 1_000_000
 
@@ -75,7 +72,6 @@ class Encoding:
 
     @property
     def is_of_table(self) -> bool:
-        """Whether it encodes named columns."""
         return self.width is None
 
     @cached_property
@@ -131,7 +127,6 @@ class Encoding:
 
     @cached_property
     def own_names(self) -> tuple[str, ...]:
-        """The names of features without those of the lift."""
         if self.width is not None:
             return tuple(f"column {number}" for number in range(self.width))
         return tuple(kind.name(name, number) for name, kind, _ in self._starts for number in range(kind.size))
@@ -157,7 +152,6 @@ class Encoding:
 
     @cached_property
     def n_own(self) -> int:
-        """The number of features without those of the lift."""
         return self.width if self.width is not None else sum(kind.size for kind in self.columns.values())
 
     @property
@@ -240,11 +234,9 @@ class Encoding:
         return replace(records_of(columns, batch.file or NAME, batch.line + 1, False), labels=batch.labels)
 
     def scaled(self, rows: Rows) -> Rows:
-        """Scale rows of numbers as the training data."""
         return rows if self.scaling is None else self.scaling.scaled(rows)
 
     def without_scales(self) -> "Encoding":
-        """Return the same encoding with numbers unscaled."""
         return replace(self, columns={name: kind.unscaled() for name, kind in self.columns.items()})
 
     def with_single_words(self) -> "Encoding":
@@ -254,7 +246,6 @@ class Encoding:
         return replace(self, columns={**self.columns, **single}) if texts else self
 
     def lifted(self, rows: Rows) -> Rows:
-        """Add the features of the lift to rows of the encoding's own features."""
         return rows if self.lift is None else lifted(rows, self.lift, self._numbers)
 
     @cached_property
@@ -268,7 +259,6 @@ class Encoding:
         return starts
 
     def describe(self) -> tuple[Note, ...]:
-        """Describe the encoding of each column."""
         notes = tuple(Note(name, kind.kind, kind.detail()) for name, kind in self.columns.items())
         if self.scaling is not None:
             centred = "centred and divided" if self.scaling.means is not None else "divided"
@@ -358,7 +348,6 @@ def learn_encoding(
 
 
 def asked_for(column_roles: Mapping[str, Iterable[str]]) -> dict[str, str]:
-    """Return the role that the caller requests for each column."""
     asked: dict[str, str] = {}
     for kind, names in column_roles.items():
         for name in [names] if isinstance(names, str) else names:
@@ -390,18 +379,10 @@ def _settled(columns: Mapping[str, Column], n_rows: int) -> Encoding:
 
 
 def _dense(parts: list[ColumnEntries], n_rows: int, n_columns: int, numbers: Mapping[int, NDArray[np.float64]]) -> Rows:
-    """Assemble dense rows from whole columns of numbers, by their place, and from the entries of others.
-
-    Fills some rows at a time, as many as stay in the cache until all of their columns are filled.
-    """
-    dense = np.empty((n_rows, n_columns))
-    at_once = max(1, CACHED_BYTES // (8 * n_columns))
-    for first in range(0, n_rows, at_once):
-        some = dense[first : first + at_once]
-        if len(numbers) < n_columns:
-            some.fill(0.0)
-        for place, column in numbers.items():
-            some[:, place] = column[first : first + at_once]
+    """Assemble dense rows from whole columns of numbers, by their place, and from the entries of others."""
+    dense = np.zeros((n_rows, n_columns))
+    for place, column in numbers.items():
+        dense[:, place] = column
     for part in parts:
         dense[part.rows, part.features] = part.values
     return as_rows(dense)

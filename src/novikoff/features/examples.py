@@ -56,7 +56,6 @@ def _is_batch(item: Any) -> bool:
 
 
 def comes_once(source: Iterable[Any]) -> bool:
-    """Whether a source can be iterated over only once."""
     return iter(source) is source or getattr(source, "files", None) == (STANDARD_INPUT,)
 
 
@@ -325,7 +324,6 @@ def written(
 
 
 def check_there_are_two(labels: LabelCodes, n_rows: int) -> None:
-    """Raise an error if a source has fewer than two classes."""
     if n_rows == 0:
         raise ValueError("the source has no examples: there is nothing to learn from")
     if len(labels.known) < 2:

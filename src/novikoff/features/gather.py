@@ -131,13 +131,11 @@ class Column:
         self.found.join(other.found)
 
     def close(self) -> None:
-        """Finish, after all records were added."""
         if self.found is not None:
             self.found.close()
 
     @property
     def kind(self) -> KindClass:
-        """The requested kind, or else the default for the type."""
         if self.asked:
             return next(kind for kind in KINDS if self.asked in kind.column_roles)
         return next(kind for kind in KINDS if kind.suits(self.type))
@@ -172,7 +170,6 @@ class Column:
         return 0 if self.found is None else self.found.n_entries(self.rows, self.missing)
 
     def settled(self, *, dense: bool) -> ColumnKind:
-        """Return the kind learned from the column."""
         if self.asked == "ignored":
             return Ignored(AS_ASKED)
         if self.type is None or self.missing == self.rows:
@@ -189,5 +186,4 @@ def _joined(one: "pa.DataType", other: "pa.DataType") -> "pa.DataType":
 
 
 def _is_plain(kind: "pa.DataType") -> bool:
-    """Whether columns of this type are of some kind."""
     return any(known.suits(kind) for known in KINDS)

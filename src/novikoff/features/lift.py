@@ -30,12 +30,10 @@ class LiftModel:
 
 
 def lifted_names(names: Sequence[str], lift: Lift, numbers: NDArray[np.int64]) -> list[str]:
-    """Return the names of the additional features."""
     return [SQUARED_LENGTH] if lift == "paraboloid" else [f"{names[place]} squared" for place in numbers.tolist()]
 
 
 def n_lifted(lift: Lift, numbers: NDArray[np.int64]) -> int:
-    """Return the number of additional features."""
     return 1 if lift == "paraboloid" else len(numbers)
 
 

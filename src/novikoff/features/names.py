@@ -125,7 +125,6 @@ class RunningScales:
 
     @property
     def by_name(self) -> dict[Any, RunningScale]:
-        """Return the scales so far."""
         return {name: RunningScale(*known[:3]) for name, known in self._known.items()}
 
     def learn(self, example: Mapping[Any, Any]) -> dict[Any, Any]:

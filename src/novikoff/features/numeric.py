@@ -79,7 +79,6 @@ class Moments(Gathered):
         self._run_on(other.waiting)
 
     def close(self) -> None:
-        """Add the values of the last, incomplete run."""
         if len(self.waiting):
             self._merge(self.waiting.reshape(1, -1))
             self.waiting = self.waiting[:0]

@@ -79,7 +79,6 @@ class Scaling:
         return cls(means / unit, np.where(constant | (spread == 0), 1.0, spread / unit))
 
     def scaled(self, rows: Rows) -> Rows:
-        """Scale rows."""
         if rows.is_sparse:
             X = rows.as_scipy().astype(np.float64)
             X.data /= self.deviations[X.indices]
@@ -96,7 +95,6 @@ class Scaling:
         return given
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the scales as JSON types."""
         means = None if self.means is None else self.means.tolist()
         return {"means": means, "deviations": self.deviations.tolist()}
 

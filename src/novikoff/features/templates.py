@@ -34,7 +34,6 @@ Source = tuple[str, tuple[str, ...]]  # a column and functions of its values
 
 
 def lower(word: str) -> str:
-    """Return the word in lower case."""
     return word.lower()
 
 
@@ -177,7 +176,6 @@ class TemplateIndex:
 
     @property
     def needed(self) -> tuple[str, ...]:
-        """The columns used by the templates."""
         return needed_columns(self.templates)
 
     @property
@@ -196,7 +194,6 @@ class TemplateIndex:
         return replace(self, features=tuple(kept))
 
     def names(self) -> list[str]:
-        """Return the names of all features."""
         return self._names
 
     @cached_property
@@ -302,7 +299,6 @@ def _numbered(columns: Sequence[NDArray[Any]] | NDArray[Any], sizes: Sequence[in
 
 
 def needed_columns(templates: Sequence[Template]) -> tuple[str, ...]:
-    """Return the columns used by templates."""
     return tuple(dict.fromkeys(part.column for template in templates for part in template.parts))
 
 

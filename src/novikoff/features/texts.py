@@ -4,7 +4,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 from zlib import crc32
 
@@ -37,9 +36,6 @@ ASCII = 128
 # A column of texts has an array with a place for every bucket.
 MOST_BUCKETS = 1 << 26
 
-# Texts whose features are known are encoded in pieces of this many bytes, whose words stay in the cache.
-PIECE_BYTES = 1 << 18
-
 
 def words_and_pairs(column: "pa.Array") -> FoundWords:
     """Find all occurrences of words, and of pairs of adjacent words, in a column of texts, with row and key.
@@ -52,11 +48,7 @@ def words_and_pairs(column: "pa.Array") -> FoundWords:
     >>> [(int(row), bytes(clean[a:b]).decode()) for row, a, b in zip(rows, starts, stops)]
     [(0, 'a'), (0, 'fast'), (0, 'a fast'), (0, 'car'), (0, 'fast car'), (2, 'fast'), (2, 'fast'), (2, 'fast fast')]
     """
-    return _words(*_letters(column))
-
-
-def _words(text: NDArray[np.uint8], ends: NDArray[np.int32]) -> FoundWords:
-    """Find all occurrences of words and pairs in texts, of which the i-th is text[ends[i]:ends[i + 1]]."""
+    text, ends = _letters(column)
     found = room_for_words(int(ends[-1]) - int(ends[0]), len(ends) - 1)
     count = find_words(text, ends, found)
     rows, keys, starts, stops, clean = found
@@ -86,21 +78,12 @@ def keys_of(words: Sequence[str]) -> NDArray[np.int64]:
 def features_by_row(column: "pa.Array", known: Features) -> tuple[Numbers, Numbers, Numbers, int]:
     """Return the rows and features of the words of texts, each combination once and in order, with its number of
     occurrences; and how many words have no feature."""
-    text, ends = _letters(column)
-    cuts = np.arange(int(ends[0]), int(ends[-1]), PIECE_BYTES)
-    firsts = np.unique([*np.searchsorted(ends[:-1], cuts), len(column)]).tolist()
-    parts: list[list[Numbers]] = [[np.empty(0, dtype=np.int32)] * 3]
-    strange = 0
-    for first, stop in pairwise(firsts):
-        found = _words(text, ends[first : stop + 1])
-        into = np.empty(len(found.rows), dtype=np.int64)
-        filled = features_of(found, known, into)
-        pairs, times = np.unique(into[:filled], return_counts=True)
-        rows, features = np.divmod(pairs, max(len(known.keys), 1))
-        parts.append([part.astype(np.int32) for part in (rows + first, features, times)])
-        strange += len(into) - int(filled)
-    joined = [np.concatenate(part) for part in zip(*parts, strict=True)]
-    return joined[0], joined[1], joined[2], strange
+    found = words_and_pairs(column)
+    into = np.empty(len(found.rows), dtype=np.int64)
+    filled = features_of(found, known, into)
+    pairs, times = np.unique(into[:filled], return_counts=True)
+    rows, features = (part.astype(np.int32) for part in np.divmod(pairs, max(len(known.keys), 1)))
+    return rows, features, times.astype(np.int32), len(into) - int(filled)
 
 
 class KeptWords(NamedTuple):
@@ -161,7 +144,6 @@ class TextVocabulary(Gathered):
         return int(column.null_count)
 
     def add_texts(self, column: "pa.Array") -> None:
-        """Add the words of some texts."""
         found = words_and_pairs(column)
         places, sizes = (np.empty(len(found.rows), dtype=np.int32) for _ in range(2))
         text = np.empty(3 * len(found.clean), dtype=np.uint8)
@@ -242,7 +224,6 @@ class Text(ColumnKind):
 
     @cached_property
     def features(self) -> Features:
-        """Return the features of every bucket."""
         keys = keys_of(self.words)
         buckets = keys % PAIRS % self.n_buckets
         return Features(np.searchsorted(buckets, np.arange(self.n_buckets + 1)).astype(np.int32), keys)
@@ -265,7 +246,6 @@ class Text(ColumnKind):
         return ColumnEntries(rows, features, values, unseen, 0 if self.has_missing else len(missing))
 
     def _values(self, rows: Numbers, features: Numbers, times: Numbers) -> NDArray[np.float64]:
-        """Return the value of every feature in its row."""
         if not self.weights:
             return np.ones(len(rows))
         shares = np.cumsum(1.0 / np.arange(1, times.max(initial=0) + 1))  # about 1 + log(times), on every machine alike
@@ -277,7 +257,6 @@ class Text(ColumnKind):
         return np.array(self.weights)
 
     def single_words(self) -> "Text":
-        """Return the same kind without pairs of words."""
         kept = [number for number, word in enumerate(self.words) if " " not in word]
         weights = tuple(self.weights[number] for number in kept) if self.weights else ()
         return replace(self, words=tuple(self.words[number] for number in kept), weights=weights)

@@ -41,7 +41,6 @@ class Tokens:
 
     @property
     def longest(self) -> int:
-        """The number of tokens of the longest sequence."""
         return int(np.diff(self.starts).max(initial=0))
 
 
@@ -227,7 +226,6 @@ class Numbers:
         return self, self.encode(sequences), np.arange(self.n_columns)
 
     def names(self) -> list[str]:
-        """Return a name for every feature: its column."""
         return [f"column {number}" for number in range(self.n_columns)]
 
 
@@ -378,7 +376,6 @@ class AttributeIndex:
         return Tokens(found.as_rows(entries.columns, entries.values, self.n_columns), starts_of(sequences))
 
     def names(self) -> list[str]:
-        """Return all attributes, by number."""
         return list(self.numbers)
 
     def keep(self, wanted: NDArray[np.bool_]) -> "AttributeIndex":
