@@ -73,10 +73,8 @@ def chunks(labels: Iterable[str], scheme: str = "IOB2") -> list[Chunk]:
     """Return the chunks of one sentence, from left to right.
 
     The rule for all schemes, and for illegal sequences too, is that of the script conlleval of the CoNLL shared tasks:
-    a chunk continues as long as the labels have its type. It ends before an O, before a B or S (of any type),
-    before a label of another type, after an E or S, and with the sentence. Any label but O that does not continue a
-    chunk begins one. So an I-X after O, after I-Y, or at the start of the sentence begins a chunk as B-X would, and
-    IOB1 and IOB2 are read alike. (The script itself has no S, and E only as the schemes IOE1 and IOE2 use it.)
+    a chunk ends before an O, before a B or S, before a label of another type, after an E or S, and with the sentence.
+    Any label but O that does not continue a chunk begins one, so IOB1 and IOB2 are read alike.
 
     >>> chunks(["B-NP", "I-NP", "B-NP", "O", "I-VP", "I-NP"])  # doctest: +NORMALIZE_WHITESPACE
     [Chunk(type='NP', start=0, stop=2), Chunk(type='NP', start=2, stop=3), Chunk(type='VP', start=4, stop=5),
@@ -113,10 +111,10 @@ class Transitions(NamedTuple):
 
 
 def allowed_transitions(labels: Sequence[str], scheme: str = "IOB2") -> Transitions:
-    """Return what a scheme allows, for a tagger that must never predict an illegal sequence.
+    """Return what a scheme allows. Beyond both ends of a sentence is O.
 
     IOB2: an I-X only after B-X or I-X. IOB1: a B-X only after B-X or I-X, because elsewhere the scheme writes I-X.
-    IOBES: I-X and E-X only after B-X or I-X, and after these nothing else. Beyond both ends of a sentence is O.
+    IOBES: I-X and E-X only after B-X or I-X, and after these nothing else.
 
     >>> allowed, start, end = allowed_transitions(["O", "B-NP", "I-NP", "B-VP"])
     >>> allowed.astype(int).tolist()

@@ -76,13 +76,12 @@ class Examples:
     """Examples of some classes, block by block.
 
     `classes` are sorted, and `counts` has the number of examples of each. The inner label is -1 or +1 if there are two
-    classes, and otherwise the index of the class: `parts` has these inner labels with the rows of every block, or codes
-    that `inner` maps to inner labels. `n_entries` counts the stored numbers; in sparse rows, zeros are not stored.
+    classes, and otherwise the index of the class: `parts` has these, or codes that `inner` maps to them, with the rows
+    of every block. `n_entries` counts the stored numbers; in sparse rows, zeros are not stored.
 
     For a table, `label` is its column of labels, and `encoding` maps the others to numbers. `fingerprint` is the
-    SHA-256 of a cache. `rounded` describes input numbers that were rounded, if any. `weights`, if any, are numbers by
-    which the rows are multiplied before they are learned. `encode_without` returns the same examples in an encoding
-    that was fitted without some rows.
+    SHA-256 of a cache; `rounded` describes input numbers that were rounded. The rows are multiplied by `weights` before
+    they are learned. `encode_without` returns the same examples in an encoding fitted without some rows.
 
     >>> examples = Examples.of([[1.0], [2.0], [3.0]], ["no", "yes", "no"])
     >>> examples.n_rows, examples.classes.tolist(), examples.counts, examples.block(0).labels.tolist()

@@ -5,7 +5,6 @@ order of first appearance, which does not depend on the batches in which the fil
 """
 
 import contextlib
-import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -29,10 +28,7 @@ def located_errors(batch: "Batch") -> Iterator[None]:
 
 
 def checked_labels(y: Any, name: str = "y") -> NDArray[Any]:
-    """Return labels as a one-dimensional array, after checking that none is missing and all are comparable.
-
-    A missing label (None, NaN and the like), or words mixed with numbers, is an error that names the row. The array
-    can be sorted.
+    """Return labels as a one-dimensional array that can be sorted; a missing one, or words among numbers, is an error.
 
     >>> checked_labels(["blue", "red"]).tolist()
     ['blue', 'red']
@@ -40,8 +36,7 @@ def checked_labels(y: Any, name: str = "y") -> NDArray[Any]:
     Traceback (most recent call last):
     ValueError: the label of row 2 is missing (nan); omit such examples
     """
-    masked = sys.modules.get("numpy.ma")  # a masked array exists only if this is loaded
-    if masked is not None and isinstance(y, masked.MaskedArray) and np.any(mask := masked.getmaskarray(y)):
+    if isinstance(y, np.ndarray) and np.any(mask := getattr(y, "mask", False)):
         raise _missing(int(np.flatnonzero(mask)[0]), "masked", name)
     try:
         labels = np.asarray(y)

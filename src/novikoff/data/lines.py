@@ -5,8 +5,8 @@ JSON lines have one object a line, whose keys are the columns. A key that a line
 Vowpal Wabbit's lines are `label |namespace feature:value feature |other feature`. A namespace is a column that maps the
 names of features to their values; the one without a name is called `|`, and the label's column `label`. A feature
 without a value has 1, one with a word (`colour:red`) is the feature `colour=red`, and a scale (`|size:0.5`) multiplies
-the values of its namespace. Tags are names of examples, and skipped. An importance other than 1 is rejected: for a
-perceptron, repeating an example is not the same as scaling it.
+the values of its namespace. Tags are skipped. An importance other than 1 is rejected: for a perceptron, repeating an
+example is not the same as scaling it.
 """
 
 import json

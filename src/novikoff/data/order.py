@@ -1,14 +1,11 @@
 """The order in which a learner visits the rows.
 
-A uniformly random order is slow in memory: every row is a cache miss and often a page miss. Here a random order is
-drawn in two levels. Rows are divided into runs of `RUN` consecutive ones; the runs are permuted at random; `POOL` rows'
-worth of runs at a time are then shuffled. Neighbours are spread over a pool, a pool has runs from everywhere, each
-epoch draws a new order, and up to `POOL` rows it is uniformly random. The order depends only on the number of rows and
-the generator, never on how the rows are stored.
+A uniformly random order is slow in memory: every row is a cache miss and often a page miss. Here rows are divided into
+runs of `RUN` consecutive ones; the runs are permuted at random, and `POOL` rows' worth of runs at a time are shuffled.
+The order depends only on the number of rows and the generator, and up to `POOL` rows it is uniformly random.
 
 Rows that come in blocks, because they are read from a file, are visited block by block: the blocks in random order,
-and the rows of each in random order too. That mixes less than an order of all rows, so a file sorted by class should be
-shuffled once before training.
+and the rows of each in random order too. A file sorted by class should be shuffled once before training.
 """
 
 from typing import NamedTuple

@@ -154,9 +154,8 @@ def read_conll(
     """Read sentences from a file, plain or gzipped, or from a stream.
 
     `columns` are the names of its columns; by default word and label if there are two, else word, pos and chunk.
-    `separator` separates columns: any run of blanks and tabs (None), or exactly one character, such as a tab, so that
-    values may contain blanks or be empty. Lines that begin with `comment` are skipped; by default none are, because #
-    is a token like any other (CoNLL-2000 has it). A -DOCSTART- line is a sentence of one token.
+    `separator` separates columns: any run of blanks and tabs (None), or exactly one character, such as a tab. Lines
+    that begin with `comment` are skipped; by default none are, because # is a token like any other.
 
     >>> import io
     >>> sentences = read_conll(io.StringIO("He PRP B-NP\\nruns VBZ B-VP\\n\\nStop VB B-VP\\n"))

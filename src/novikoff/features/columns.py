@@ -1,8 +1,8 @@
 """The interface of every kind of column, and the cells of a column of a table.
 
-A kind defines all of its behaviour: its types and roles, the statistics gathered to learn it, the numbers that
-encode values, the names of its features, its description, and its form in a file. So a new kind is one class, with the
-class that it gathers, and an entry in `KINDS` of `features/gather.py`.
+A kind defines its types and roles, the statistics gathered to learn it, the numbers that encode values, the names of
+its features, its description, and its form in a file. So a new kind is one class, with the class that it gathers, and
+an entry in `KINDS` of `features/gather.py`.
 
 Each kind is frozen when training starts: from then on the same record gives the same numbers. A missing value has a
 separate feature, "age is missing", if the training data had missing values in that column.

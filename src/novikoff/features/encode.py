@@ -4,8 +4,8 @@ One pass collects statistics, then the encoding is frozen; so an example never c
 requires. It depends only on the records and their order, not on the blocks in which they are read.
 
 The notes write a sport car with 4 doors, made in 1997 by the manufacturer 6, as the point (4, 1997, 6). A half-space
-cannot make use of a 6 that is only a code between 5 and 7, and a year of 1997 makes R large for nothing; here the
-manufacturer is declared categorical, and numbers are centred and scaled. An encoding may also have a lift.
+cannot make use of a 6 that is only a code, and a year of 1997 makes R large for nothing; here the manufacturer is
+declared categorical, and numbers are centred and scaled.
 """
 
 from bisect import bisect_right
@@ -316,18 +316,15 @@ def learn_encoding(
     """Learn an encoding from one pass over records, which also infers the types in a text file.
 
     Numbers are divided by their standard deviation, and centred if the rows are dense, or if at least half of the
-    column is nonzero. Dates are numbers, too: days since 1970-01-01, with the time of day as a fraction. Words
-    and booleans are categorical: one feature for each value. So are the columns named in `categorical`, for example
-    numbers that are identifiers. Columns named in `text` get a feature for each word and each pair of adjacent words
-    (with `words=1`, for each word only); in those named in `tfidf`, words are weighted by their inverse document
-    frequency (idf), the m-th occurrence in a text counts 1/m, and every text is scaled to length 1. Words are hashed
-    into `n_buckets`, and the first three of each bucket are kept, words before pairs; others are ignored, so that their
-    number is bounded. Rows are dense if they have at most 64 features, or if at least a quarter of all entries is
-    nonzero.
+    column is nonzero. Dates are numbers, too: days since 1970-01-01. Words, booleans, and the columns named in
+    `categorical`, have one feature for each value. Columns named in `text` get a feature for each word and each pair of
+    adjacent words (with `words=1`, for each word only); in those named in `tfidf`, words are weighted by their inverse
+    document frequency, the m-th occurrence in a text counts 1/m, and every text is scaled to length 1. Words are hashed
+    into `n_buckets`, and the first three of each bucket are kept, words before pairs. Rows are dense if they have at
+    most 64 features, or if at least a quarter of all entries is nonzero.
 
     With `scale` False, numbers are not scaled. By default ("auto"), a table of numbers alone, none missing, is scaled
-    only if `why_scale` has a reason; with "mixed", never; but with a lift, always. A `lift` adds the squared length of
-    the numbers ("paraboloid"), or the square of every number ("squares"). Records that are `held_out` are not used.
+    only if `why_scale` has a reason; with "mixed", never; but with a `lift`, always. `held_out` records are not used.
 
     >>> import pyarrow as pa
     >>> cars = pa.RecordBatch.from_pydict({"doors": [4, 0, 2], "manufacturer": [6, 3, 6], "fast": [True, False, None]})

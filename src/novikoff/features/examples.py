@@ -74,7 +74,7 @@ def batches_of(
         n_jobs = getattr(source, "n_jobs", n_jobs)
         batches = ahead(lambda item: encoding.encode(item), pieces, n_jobs)
     else:
-        batches = map(_as_batch, pieces)
+        batches = pieces
     return (batch for batch in batches if batch.rows.n_rows)
 
 
@@ -105,6 +105,8 @@ def _with_places(source: Iterable[Any], encoding: "Encoding | None", rounded: li
     first = 0
     for item in source:
         if isinstance(item, Records):
+            if encoding is None:
+                raise ValueError("records of a table need an encoding; see novikoff.features.encode.learn_encoding")
             first += item.columns.num_rows
             if not rounded and (why := rounded_column(item, encoding)) is not None:
                 rounded.append(why)
@@ -121,12 +123,6 @@ def _with_places(source: Iterable[Any], encoding: "Encoding | None", rounded: li
             batch = item if isinstance(item, Batch) else _batch_of_pair(item, first)
             first += batch.rows.n_rows
             yield batch
-
-
-def _as_batch(item: Batch | Records) -> Batch:
-    if isinstance(item, Records):
-        raise ValueError("records of a table need an encoding; see novikoff.features.encode.learn_encoding")
-    return item
 
 
 def _batch_of_pair(item: Any, first: int) -> Batch:

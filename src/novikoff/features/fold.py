@@ -1,15 +1,8 @@
 """The notes' simplifications: fold the bias in, fold the labels in, scale to unit length.
 
-Each reduces the problem to a simpler one in a few lines. What they keep and what they change:
-
-====================  =======================  ==========================================================
-step                  keeps                    changes
-====================  =======================  ==========================================================
-`fold_bias`           the scores               R and the margin: now those of the folded examples
-`fold_labels`         every mistake that       ties, if a tie predicts +1: a folded negative example at
-                      counts ties              score 0 is then right
-`unit_length`         the sign of a score      the mistakes; the bound becomes 1/delta^2 <= (R/gamma)^2
-====================  =======================  ==========================================================
+Each reduces the problem to a simpler one. `fold_bias` keeps the scores; R and the margin are then those of the folded
+examples. `fold_labels` keeps every mistake that counts ties. `unit_length` keeps the sign of a score, and changes the
+mistakes: the bound becomes 1/delta^2 <= (R/gamma)^2.
 
 The order matters: fold the bias first. Scaling afterwards also scales the folded 1; scaling before would omit the bias
 from the length, and the theorem would apply to other vectors.

@@ -37,7 +37,9 @@ ALWAYS_DENSE, DENSE_SHARE = 64, 4
 # Values are added up in runs of this many, in blocks of any size: sums of floats depend on the order of additions, and
 # an encoding must not depend on how a file is read.
 RUN = 4096
-LOOKED_AT = 1 << 18
+
+# How many columns are looked at at a time: all of a wide matrix in float64 would take much memory.
+AT_ONCE = 1024
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,8 +127,7 @@ class ColumnStatistics(NamedTuple):
     @classmethod
     def of(cls, X: NDArray[Any]) -> "ColumnStatistics":
         """Return those of a dense array, bit for bit those of a file of the same numbers."""
-        at_once = max(1, LOOKED_AT // RUN)
-        parts = [cls._of_some(X[:, first : first + at_once]) for first in range(0, X.shape[1], at_once)]
+        parts = [cls._of_some(X[:, first : first + AT_ONCE]) for first in range(0, X.shape[1], AT_ONCE)]
         return cls(len(X), *(np.concatenate(column) for column in zip(*(part[1:] for part in parts), strict=True)))
 
     @classmethod

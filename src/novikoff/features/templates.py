@@ -21,8 +21,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from novikoff.data.sentences import Sentences
 from novikoff.engine.rows import as_rows
-from novikoff.features.tokens import TokenColumns, Tokens
+from novikoff.features.tokens import Tokens
 
 # Keys below this are looked up in a table, others among sorted ones.
 TABLE = 1 << 21
@@ -142,14 +143,14 @@ class TemplateIndex:
     features: tuple[NDArray[np.int32], ...]
 
     @classmethod
-    def learn(cls, texts: Sequence[str], columns: TokenColumns, min_count: int = 1) -> tuple["TemplateIndex", Tokens]:
+    def learn(cls, texts: Sequence[str], columns: Sentences, min_count: int = 1) -> tuple["TemplateIndex", Tokens]:
         """Learn the features, and return the tokens encoded by them."""
         templates = tuple(map(parse_template, texts))
         vocabularies = {source: Vocabulary({}, reach) for source, reach in reaches(templates).items()}
         nothing = tuple(np.zeros((0, len(template.parts)), dtype=np.int32) for template in templates)
         return cls(templates, vocabularies, nothing).grow(columns, min_count)[:2]
 
-    def grow(self, columns: TokenColumns, min_count: int = 1) -> tuple["TemplateIndex", Tokens, Numbers]:
+    def grow(self, columns: Sentences, min_count: int = 1) -> tuple["TemplateIndex", Tokens, Numbers]:
         """Return the features already known with those of new tokens, the tokens encoded by them, and the new number of
         every known feature. Known features always count as frequent enough."""
         vocabularies = {}
@@ -182,7 +183,7 @@ class TemplateIndex:
     def n_columns(self) -> int:
         return sum(map(len, self.features))
 
-    def encode(self, columns: TokenColumns) -> Tokens:
+    def encode(self, columns: Sentences) -> Tokens:
         """Encode tokens as rows; features not seen in training are omitted."""
         parts = zip(self._lookups, self._values(columns), strict=True)
         return self._as_tokens([lookup.find(values) for lookup, values in parts], columns.starts)
@@ -213,7 +214,7 @@ class TemplateIndex:
     def _sizes(self, template: Template) -> list[int]:
         return [self.vocabularies[part.source].size for part in template.parts]
 
-    def _values(self, columns: TokenColumns) -> Iterator[list[Numbers]]:
+    def _values(self, columns: Sentences) -> Iterator[list[Numbers]]:
         """Yield, for every template, the values of its parts at every token; `ABSENT` if not seen in training."""
         distinct = {name: _distinct(columns.values[name]) for name in self.needed}
         numbers = {}

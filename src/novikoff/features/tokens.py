@@ -1,10 +1,9 @@
 """Sequences of tokens: the tokens of all sequences one after another, and where each sequence begins.
 
-A token is described by named columns, by numbers, or, as in CRFsuite, by its attributes: lists of names, or mappings
-from name to value. A token that is a string has one attribute, the word itself. In a mapping, a string is part of the
-name (`{"w": "cat"}` is `w:cat`), a number or a boolean is the attribute's value, a nested mapping adds a prefix
-(`{"prev": {"w": "the"}}` is `prev:w:the`), and each string of a list or set names one attribute. So tokens for
-python-crfsuite or sklearn-crfsuite need no change.
+A token is described by named columns, by numbers, or by its attributes: lists of names, or mappings from name to value,
+as for python-crfsuite. A token that is a string has one attribute, the word itself. In a mapping, a string is part of
+the name (`{"w": "cat"}` is `w:cat`), a number or a boolean is the attribute's value, a nested mapping adds a prefix
+(`{"prev": {"w": "the"}}` is `prev:w:the`), and each string of a list or set names one attribute.
 """
 
 import math
@@ -44,14 +43,6 @@ class Tokens:
         return int(np.diff(self.starts).max(initial=0))
 
 
-@dataclass(frozen=True)
-class TokenColumns:
-    """Tokens as named columns of strings."""
-
-    values: Mapping[str, Sequence[str]]
-    starts: NDArray[np.int64]
-
-
 def starts_of(sequences: Iterable[Sequence[Any]]) -> NDArray[np.int64]:
     """Return where each sequence begins, and where the last one ends."""
     return np.cumsum([0, *map(len, sequences)], dtype=np.int64)
@@ -69,9 +60,8 @@ def by_sequence(flat: Sequence[Any], starts: NDArray[np.int64]) -> list[list[Any
 def as_sequences(X: Any, *, numbers: bool) -> Any:
     """Convert sequences to the forms for training and prediction: `Sentences`, or a list of lists of tokens.
 
-    All input passes here. A token that is a string is one word. A string in place of a sequence would be read letter by
-    letter, and is rejected, like anything else that does not consist of tokens. A table, or an array of words, is the
-    list of its rows; if `numbers` can be learned from, an array or a table of them stays an array.
+    A table, or an array of words, is the list of its rows; if `numbers` can be learned from, an array of them stays
+    an array. What does not consist of tokens is rejected, such as a string, which would be read letter by letter.
     """
     if isinstance(X, Sentences):
         return X
@@ -103,7 +93,7 @@ def is_mapping(token: Any) -> bool:
     return isinstance(token, Mapping) or (hasattr(token, "keys") and hasattr(token, "items"))
 
 
-def as_columns(sequences: Any, names: Sequence[str], needed: Iterable[str]) -> TokenColumns:
+def as_columns(sequences: Any, names: Sequence[str], needed: Iterable[str]) -> Sentences:
     """Convert sequences of tokens to columns.
 
     A token is a mapping from column to value, a tuple or list in the order of `names`, or a string, which is the value
@@ -116,12 +106,13 @@ def as_columns(sequences: Any, names: Sequence[str], needed: Iterable[str]) -> T
             raise ValueError(
                 f"the templates need the column {missing[0]!r}, but the sentences have {', '.join(sequences.columns)}"
             )
-        return TokenColumns({name: sequences.values[name] for name in needed}, sequences.starts)
+        return Sentences(tuple(needed), {name: sequences.values[name] for name in needed}, sequences.starts)
     starts = starts_of(sequences)
     tokens = [token for sequence in sequences for token in sequence]
     examples = {type(token): token for token in tokens}
     places = {} if all(map(is_mapping, examples.values())) else _places(names, needed, examples)
-    return TokenColumns({name: _column(name, places.get(name), tokens, examples, starts) for name in needed}, starts)
+    values = {name: _column(name, places.get(name), tokens, examples, starts) for name in needed}
+    return Sentences(tuple(needed), values, starts)
 
 
 def _column(
