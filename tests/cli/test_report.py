@@ -13,7 +13,7 @@ import pytest
 from novikoff.cli.certify import certify
 from novikoff.cli.check import check
 from novikoff.cli.files import KNOWN_TO_A_CERTIFICATE, NOT_THE_QUESTION
-from novikoff.cli.options import TableOptions, form
+from novikoff.cli.options import TableOptions, reading
 from novikoff.cli.spaces import space_options
 from tests.cli.calling import call, environment
 
@@ -76,28 +76,6 @@ def test_a_report_that_is_there_is_kept(folder):
     assert "cars.html already exists" in done.err
     assert (folder / "cars.html").read_text() == "mine"
     assert not (folder / "x").exists()
-
-
-def test_features_are_drawn_when_they_are_chosen(folder):
-    features = ("--report-features", "weight", "maximum_speed")
-    assert call(*FIT, "--report", "cars.html", *features, "--quiet", folder=folder).code == 0
-    words = words_of(folder / "cars.html")
-    assert "The picture" in words
-    assert "The model has other features, too" in words
-
-
-@pytest.mark.parametrize(
-    ("options", "why"),
-    [
-        (("--report", "x.html", "--report-features", "weight", "height"), "there is no feature 'height' to draw"),
-        (("--report-features", "weight", "price"), "--report-features requires --report"),
-    ],
-)
-def test_a_picture_that_cannot_be_is_refused_before_anything_is_learned(folder, options, why):
-    done = call("fit", "cars.csv", "--label", "sport_car", "--model", "x.novikoff", *options, folder=folder)
-    assert done.code == 1
-    assert why in done.err
-    assert not (folder / "x.novikoff").exists()
 
 
 @pytest.mark.parametrize(
@@ -171,11 +149,12 @@ def test_the_lines_work_in_a_shell(folder):
 
 
 def test_whatever_says_how_a_file_is_read_can_be_repeated():
-    reading = {field.name for field in fields(TableOptions)} - {"form"} | {option.name for option in own_options(form)}
+    options = {option.name for option in own_options(reading)}
+    options |= {field.name for field in fields(TableOptions)} - {"read_with"}
     about_columns = {"categorical", "text", "tfidf", "ignore", "label"}  # a certificate has these itself
-    assert reading <= names_of_options(certify)
-    assert reading - about_columns <= names_of_options(check)
-    assert not (NOT_THE_QUESTION & reading)
+    assert options <= names_of_options(certify)
+    assert options - about_columns <= names_of_options(check)
+    assert not (NOT_THE_QUESTION & options)
     assert names_of_options(certify) | names_of_options(check) >= (NOT_THE_QUESTION | KNOWN_TO_A_CERTIFICATE)
     space = {option.name for option in own_options(space_options)}
     assert space <= names_of_options(certify)

@@ -3,7 +3,7 @@
 import click
 
 from novikoff.cli import documents, options
-from novikoff.cli.options import Output, Result, TableOptions
+from novikoff.cli.options import Result, TableOptions
 from novikoff.cli.progress import progress
 from novikoff.cli.render import in_words, listed, outcome
 
@@ -17,7 +17,7 @@ CODES = {"ball": 0, "no ball": 30}
 @options.proof_out("Where to write the proof.")
 @options.time_limit("Give up after this many seconds.")
 @options.answering
-def ball(file: str, table: TableOptions, inside: str | None, time_limit: float | None, output: Output) -> Result:
+def ball(file: str, table: TableOptions, inside: str | None, time_limit: float | None) -> Result:
     """Is there a ball that holds one class of FILE and nothing else?
 
     The columns are coordinates, taken as they are. The answer is proved in exact arithmetic: a centre and a radius, or
@@ -36,7 +36,7 @@ def ball(file: str, table: TableOptions, inside: str | None, time_limit: float |
         raise ValueError(f"--inside {inside} is not among the labels {', '.join(words)}")
     # Unless one is named, try the second of the two classes; if no ball holds it, the first.
     asked = sorted(words.values(), reverse=True) if inside is None else [words[inside]]
-    with progress(output.quiet) as bar, bar.during("proving"):
+    with progress() as bar, bar.during("proving"):
         answers = (separating_ball(read.X, read.labels, inside=chosen, time_limit=time_limit) for chosen in asked)
         found = next(answers)
         found = found if found else next((other for other in answers if other), found)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from novikoff.cli import cluster, documents, options
-from novikoff.cli.files import Page
-from novikoff.cli.options import Output, Result, Rows, TableOptions, grouped
+from novikoff.cli.files import report_on
+from novikoff.cli.options import Result, Rows, TableOptions, grouped
 from novikoff.cli.progress import progress
 from novikoff.cli.render import verdict, warn, what_was_read
 from novikoff.cli.spaces import SpaceOptions, space_options
@@ -29,6 +29,8 @@ FAMILIES = (
     *("binomial", "log-binomial", "poisson", "negative-binomial", "multinomial", "ordinal", "cox", "conditional"),
     *("logit", "probit", "cloglog", "cauchit", "ppml"),
 )
+
+
 # The options of formulas that name columns.
 COLUMNS = {
     "weights": "The column of weights; a weight of 0 drops its row.",
@@ -60,7 +62,7 @@ formula_options = grouped(
 @options.table
 @formula_options
 @options.proof_out("Where to write the certificate, for `novikoff check`.")
-@options.page
+@options.report
 @space_options
 @options.learning("fit_intercept")
 @options.option("--tolerance", options.SHARE, "T", "The largest relative gap between the bounds of the margin.", 1e-6)
@@ -78,10 +80,9 @@ def certify(
     file: str,
     table: TableOptions,
     asked: dict[str, Any],
-    page: Page,
+    report: str | None,
     space: SpaceOptions,
     diverging: bool | None,
-    output: Output,
     **questions: Any,
 ) -> Result:
     """Is the table FILE linearly separable, with what margin, and why?
@@ -102,15 +103,15 @@ def certify(
     from novikoff.prove.separable.search.certify import check_regression, with_estimates
 
     questions["fit_intercept"] = fit_intercept = space.has_bias(questions["fit_intercept"])
-    if check_goes_together(asked, {"label": table.label, **table.columns, "report": page.report, **space.given}):
+    if check_goes_together(asked, {"label": table.label, **table.columns, "report": report, **space.given}):
         limits = {"fit_intercept": fit_intercept, "signs": diverging, "time_limit": questions["time_limit"]}
-        return answer_formula(file, table, asked, output, **limits)
-    reader = table.open(file, output)
-    with progress(output.quiet) as bar:
+        return answer_formula(file, table, asked, **limits)
+    reader = table.open(file)
+    with progress() as bar:
         encoding = learned_encoding(bar.over(reader, "scanning"), lift=space.lift, scale="mixed", **table.columns)
         with exactly(bar.over(reader, "reading", bar.done or None), encoding) as examples:
             bar.close()
-            report = page.about(examples, file, reader, table)
+            page = report_on(report, examples, file, reader, table)
             if diverging:
                 check_regression(examples, fit_intercept, space.exact_kernel(examples))
             clock = Clock(questions["time_limit"], told=bar.rename)
@@ -119,10 +120,10 @@ def certify(
                 if diverging:
                     certificate = with_estimates(certificate, reader, None, clock)
             left = allowance(examples, certificate, fit_intercept=fit_intercept)
-            if report is not None:
+            if page is not None:
                 out = click.get_current_context().params["out"]
-                report.on_certificate(certificate, None if out is None else Path(out))
-    return answered(certificate, reader, examples.counts, page, left)
+                page.on_certificate(certificate, None if out is None else Path(out))
+    return answered(certificate, reader, examples.counts, report, left)
 
 
 def regression(certificate: "Certificate") -> list[tuple[str, str | None]]:
@@ -147,7 +148,7 @@ def answered(
     certificate: "Certificate",
     reader: Any,
     counts: tuple[int, ...],
-    page: Page | None = None,
+    report: str | None = None,
     left: "FreundSchapireBound | None" = None,
 ) -> Result:
     """Answer with the verdict, margin and bound, or the rows that rule out a separator."""
@@ -171,7 +172,7 @@ def answered(
             ("bound", certificate.promise or say.allowed(left)),
             ("proof", certificate.obstruction_in_words),
             *regression(certificate),
-            ("report", None if page is None else page.report),
+            ("report", report),
         ]
 
     return Result(document, reader.files[0], rows, CODES[certificate.verdict.value], certificate=certificate)
@@ -192,13 +193,13 @@ def check_goes_together(asked: dict[str, Any], others: dict[str, Any]) -> bool:
     return False
 
 
-def answer_formula(file: str, table: TableOptions, asked: dict[str, Any], output: Output, **options: Any) -> Result:
+def answer_formula(file: str, table: TableOptions, asked: dict[str, Any], **options: Any) -> Result:
     """Answer whether the estimate exists."""
     from novikoff.prove.existence.search.existence import existence
     from novikoff.say import estimates as say
 
     formula, is_finite = asked.pop("formula"), asked.pop("finite", False)
-    with progress(output.quiet) as bar:
+    with progress() as bar:
         columns = read_table(file, table, bar)
         bar.close()
         with bar.during("proving"):
@@ -208,7 +209,7 @@ def answer_formula(file: str, table: TableOptions, asked: dict[str, Any], output
     described = documents.described_estimates(found)
     document = documents.document("certify", file=file, existence=described, **more)
     if missing:
-        warn(output, missing)
+        warn(missing)
     shown = ("Firth", None if fitted is None else say.finite_in_brief(fitted))
     code = CODES_OF_ESTIMATES[found.estimate.value]
     return Result(document, file, lambda: rows_of_formula(found, shown), code, certificate=found)
@@ -230,7 +231,7 @@ def read_table(file: str, table: TableOptions, bar: "ProgressBar") -> Any:
 
     if find_spec("formulaic") is None:
         raise ImportError("formulas require formulaic; install it with: pip install 'novikoff[formula]'")
-    reader = read(file, format=table.format, **table.form)
+    reader = read(file, **table.read_with)
     if not reader.is_table:
         raise ValueError(f"{file} has no named columns, and a formula needs names")
     batches = [pa.Table.from_batches([records.columns]) for records in bar.over(reader, "reading")]

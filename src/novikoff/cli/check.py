@@ -1,6 +1,7 @@
 """`novikoff check`: prove a saved certificate again, from the data."""
 
 import contextlib
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -8,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from novikoff.cli import certify, documents, options
-from novikoff.cli.options import Output, Result, Rows, TableOptions
+from novikoff.cli.options import Result, Rows, TableOptions
 from novikoff.cli.progress import progress
 from novikoff.cli.render import encoded_columns, listed, verdict
 
@@ -27,9 +28,7 @@ if TYPE_CHECKING:
 @options.learning("fit_intercept")
 @click.option("--formula", metavar="F", help="The formula, if the proof is about one that computes columns.")
 @options.answering
-def check(
-    certificate: str, file: str, table: TableOptions, fit_intercept: bool, formula: str | None, output: Output
-) -> Result:
+def check(certificate: str, file: str, table: TableOptions, fit_intercept: bool, formula: str | None) -> Result:
     """Prove every claim of the certificate CERT again, from the table or the linear program FILE.
 
     CERT is what --out of `novikoff certify`, `lp`, `ball` or `inequalities` wrote, or a model that `novikoff fit`
@@ -48,29 +47,34 @@ def check(
     from novikoff.prove.programs.check import ProgramCertificate
 
     claimed = read_certificate(Path(certificate))
-    if isinstance(claimed, Ball | NoBall | Inequalities):
-        document, rows = check_numbers(claimed, file, table, fit_intercept)
-        return Result(document, certificate, lambda: rows)
-    if table.label is not None or table.ignore:
+    is_of_numbers = isinstance(claimed, Ball | NoBall | Inequalities)
+    if not is_of_numbers and (table.label is not None or table.ignore):
         raise ValueError(
             "--label and --ignore apply to proofs of ball and inequalities only; this proof names its columns"
         )
-    if isinstance(claimed, Existence):
-        document, rows = check_formula(claimed, file, table, formula, output)
-        return Result(document, certificate, lambda: rows)
-    if formula is not None:
+    if formula is not None and not isinstance(claimed, Existence):
         raise ValueError("--formula applies to proofs about a formula only")
-    if isinstance(claimed, ProgramCertificate):
-        document, rows = check_program(claimed, file, table.format)
-        return Result(document, certificate, lambda: rows)
-    document = check_table(claimed, certificate, file, table, output)
-    return Result(document, certificate, lambda: rows_of(document, claimed))
+    if isinstance(claimed, Ball | NoBall | Inequalities):
+        described, rows = check_numbers(claimed, file, table, fit_intercept)
+    elif isinstance(claimed, Existence):
+        described, rows = check_formula(claimed, file, table, formula)
+    elif isinstance(claimed, ProgramCertificate):
+        described, rows = check_program(claimed, file, table.read_with.get("format"))
+    else:
+        described, rows = check_table(claimed, certificate, file, table)
+    document = documents.document("check", file=file, holds=True, **described)
+    checked = ("checked", "every claim holds (proved again from the data)")
+    return Result(document, certificate, lambda: [*rows(), checked])
+
+
+# What was checked: the parts of a document, and the rows of a panel.
+Checked = tuple[dict[str, Any], Callable[[], Rows]]
 
 
 def check_numbers(
     claimed: "Ball | NoBall | Inequalities", file: str, table: TableOptions, fit_intercept: bool
-) -> tuple[dict[str, Any], Rows]:
-    """Check claims about the numbers of a table, and describe them."""
+) -> Checked:
+    """Check claims about the numbers of a table."""
     from novikoff.cli.inequalities import system
     from novikoff.cli.tables import read_numbers
     from novikoff.prove.inequalities.check import Inequalities
@@ -82,18 +86,13 @@ def check_numbers(
         raise ValueError("name the label column with --label")
     else:
         claimed.check(read.X, read.labels)
-    about = {"file": file, "rows": len(read.X), "columns": read.names}
-    return documents.document("check", **about, holds=True, message=str(claimed)), [
-        ("data", f"{file}: {len(read.X):,} rows of {listed(read.names)}"),
-        ("claim", str(claimed)),
-        ("checked", "the claim holds (proved again from the data)"),
-    ]
+    data = f"{file}: {len(read.X):,} rows of {listed(read.names)}"
+    described = {"rows": len(read.X), "columns": read.names, "message": str(claimed)}
+    return described, lambda: [("data", data), ("claim", str(claimed))]
 
 
-def check_formula(
-    claimed: "Existence", file: str, table: TableOptions, formula: str | None, output: Output
-) -> tuple[dict[str, Any], Rows]:
-    """Check claims about a formula on a table, and describe them; nothing of the file's formula is evaluated.
+def check_formula(claimed: "Existence", file: str, table: TableOptions, formula: str | None) -> Checked:
+    """Check claims about a formula on a table; nothing of the file's formula is evaluated.
 
     Which columns are used is inferred here, from the table.
     """
@@ -102,7 +101,7 @@ def check_formula(
     said = claimed.about.formula
     if said is None:
         raise ValueError("the certificate is about arrays, not about a table; check it in Python, by its method check")
-    with progress(output.quiet) as bar:
+    with progress() as bar:
         frame = certify.read_table(file, table, bar)
         if formula is None:
             claimed.check(frame)
@@ -112,17 +111,13 @@ def check_formula(
     used = used_columns(said.text, names, said.options)
     columns = {"used": [n for n in names if n in used], "not_used": [n for n in names if n not in used]}
     others = f"; not used: {listed(columns['not_used'])}" if columns["not_used"] else ""
-    found = documents.described_estimates(claimed)
-    document = documents.document("check", file=file, rows=claimed.n_rows, columns=columns, holds=True, existence=found)
-    return document, certify.rows_of_formula(
-        claimed,
-        ("columns", f"{len(columns['used'])} of {len(names)} are used{others}"),
-        ("checked", "every claim holds (proved again from the data)"),
-    )
+    about = ("columns", f"{len(columns['used'])} of {len(names)} are used{others}")
+    described = {"rows": claimed.n_rows, "columns": columns, "existence": documents.described_estimates(claimed)}
+    return described, lambda: certify.rows_of_formula(claimed, about)
 
 
-def check_program(claimed: "ProgramCertificate", file: str, format: str | None) -> tuple[dict[str, Any], Rows]:
-    """Check claims about a linear program, and describe them."""
+def check_program(claimed: "ProgramCertificate", file: str, format: str | None) -> Checked:
+    """Check claims about a linear program."""
     from novikoff.data.programs import read_program
     from novikoff.prove.exact.floats import nearest_float
     from novikoff.say.certificates import in_arithmetic
@@ -134,19 +129,16 @@ def check_program(claimed: "ProgramCertificate", file: str, format: str | None) 
     meaning, value = program.restated(claimed.meaning), claimed.value
     objective = None if value is None else program.objective(nearest_float(value))
     found = {"status": claimed.claim, "meaning": meaning, "arithmetic": claimed.arithmetic, "objective": objective}
-    return documents.document("check", file=file, holds=True, data=claimed.about._asdict(), certificate=found), [
+    return {"data": claimed.about._asdict(), "certificate": found}, lambda: [
         ("data", f"{file}: {claimed.about.size}, the same program as the one certified"),
         ("outcome", f"{in_arithmetic(claimed.claim, claimed.arithmetic)}: {meaning}"),
         ("objective", None if objective is None else f"{objective:.12g}"),
         ("fingerprint", f"SHA-256 {claimed.about.sha256[:16]}..."),
-        ("checked", "the claim holds (proved again from the program)"),
     ]
 
 
-def check_table(
-    claimed: "Certificate", certificate: str, file: str, table: TableOptions, output: Output
-) -> dict[str, Any]:
-    """Check claims about a table; describe them, what they are about, and which columns of the file they do not use.
+def check_table(claimed: "Certificate", certificate: str, file: str, table: TableOptions) -> Checked:
+    """Check claims about a table; show them, what they are about, and which columns of the file they do not use.
 
     A model that has the certificate knows how the table is written.
     """
@@ -159,14 +151,16 @@ def check_table(
     with contextlib.suppress(ModelFileError):
         model = load_plain(certificate)
     label, encoding = (None, None) if claimed.table is None else (claimed.table.label, claimed.table.encoding)
-    known: dict[str, Any] = {"format": table.format, "zero_based": table.zero_based}
+    known: dict[str, Any] = {
+        name: table.read_with[name] for name in ("format", "zero_based") if name in table.read_with
+    }
     if encoding is not None and encoding.is_of_table:
         known |= {"label": label, "types": encoding.types_as_given}
     reader = as_remembered(read(file, **known), model, table.form)
     names: list[str] = []
     if reader.is_table:  # all columns, whether a proof uses them or not
         names = list(reader.layout().names if reader.is_text else replace(reader, types=None).column_types)
-    with progress(output.quiet) as bar:
+    with progress() as bar:
         claimed.check(bar.over(reader, "checking", claimed.n_rows))
     columns = [column for column in documents.described_columns(encoding) if column["kind"] != "ignored"]
     used = {label, *(column["name"] for column in columns)}
@@ -178,20 +172,19 @@ def check_table(
         "features": claimed.n_columns,
         "sha256": claimed.data_hash,
     }
-    found = documents.described_certificate(claimed)
-    return documents.document("check", file=file, rows=claimed.n_rows, holds=True, data=data, certificate=found)
+    described = {"rows": claimed.n_rows, "data": data, "certificate": documents.described_certificate(claimed)}
+    return described, lambda: rows_of(file, data, claimed)
 
 
-def rows_of(document: dict[str, Any], claimed: "Certificate") -> Rows:
-    """Show that every claim holds, the claims, and what they are about."""
+def rows_of(file: str, data: dict[str, Any], claimed: "Certificate") -> Rows:
+    """Show the claims, and what they are about."""
     from novikoff.say import certificates as say
 
-    data = document["data"]
     used = sum(column["kind"] not in ("lift", "scaled") for column in data["columns"])
     label = "" if data["label"] is None else f"{data['label']}: "
     of = f" from {used} of {used + len(data['not_used'])} columns" if used else ""
     return [
-        ("data", f"{document['file']}: {document['rows']:,} rows, the same as those certified"),
+        ("data", f"{file}: {claimed.n_rows:,} rows, the same as those certified"),
         ("labels", f"{label}{listed(data['classes'], 24)}"),
         ("features", f"{data['features']:,}{of}"),
         ("columns", encoded_columns(data["columns"])),
@@ -202,6 +195,5 @@ def rows_of(document: dict[str, Any], claimed: "Certificate") -> Rows:
         ("margin", say.margin(claimed)),
         ("bound", claimed.promise),
         *(certify.regression(claimed) if claimed.estimates is not None else []),
-        ("fingerprint", f"SHA-256 {listed([data['sha256'][:16] + '...'])}"),
-        ("checked", "every claim holds (proved again from the data)"),
+        ("fingerprint", f"SHA-256 {claimed.data_hash[:16]}..."),
     ]

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from novikoff.cli.commands import DONE, INTERRUPTED
-from novikoff.cli.files import Page, save_model
-from novikoff.cli.options import Command, Output, Result, ReviewOptions, TableOptions
+from novikoff.cli.files import save_model
+from novikoff.cli.options import Command, Result, ReviewOptions, TableOptions, is_quiet
 from novikoff.cli.progress import progress
 
 if TYPE_CHECKING:
@@ -85,11 +85,10 @@ def fit_on_shards(
     *,
     file: str,
     target: Path,
-    page: Page,
+    report: str | None,
     table: TableOptions,
     space: "SpaceOptions",
     review: ReviewOptions,
-    output: Output,
     mixing: str | None,
     resume: bool,
     **learning: Any,
@@ -101,18 +100,19 @@ def fit_on_shards(
 
     unsupported = {name: learning.pop(name) for name in NOT_ON_SHARDS}
     unsupported |= {"review": review.review, "review_file": review.review_file}
-    _refuse({**unsupported, **vars(page), **space.given})
+    _refuse({**unsupported, "report": report, **space.given})
     if learning.pop("words") != "2" and (table.text or table.tfidf):
         raise ValueError("with --cluster, texts have features for words and pairs of words; add --words 2")
     asked = {name: value for name, value in learning.items() if name not in NOT_NEEDED}
     asked["shuffle"] = None if asked["shuffle"] else False
-    reader = table.open(file, output)
+    reader = table.open(file)
     counts: tuple[int, ...] = ()
+    told = not is_quiet()
 
     def watch(rounds: "Rounds") -> None:
         nonlocal counts
         counts = rounds.cluster.agreed.counts
-        if not output.quiet:
+        if told:
             click.echo(line_of(rounds), err=True)
 
     fitted = learn(
@@ -153,10 +153,9 @@ def certify_on_shards(
     file: str,
     table: TableOptions,
     asked: dict[str, Any],
-    page: Page,
+    report: str | None,
     space: "SpaceOptions",
     diverging: bool | None,
-    output: Output,
     fit_intercept: bool,
     **limits: Any,
 ) -> Result:
@@ -165,10 +164,10 @@ def certify_on_shards(
     from novikoff.cluster.proving import certify_cluster
     from novikoff.cluster.worker import Reading
 
-    _refuse({**asked, "diverging": diverging, **vars(page), **space.given})
-    reader = table.open(file, output)
+    _refuse({**asked, "diverging": diverging, "report": report, **space.given})
+    reader = table.open(file)
     reading = Reading(**table.columns, fit_intercept=fit_intercept)
-    with progress(output.quiet) as bar, bar.during("reading"), started(engine, reader, reading) as cluster:
+    with progress() as bar, bar.during("reading"), started(engine, reader, reading) as cluster:
         certificate = certify_cluster(cluster, progress=bar.rename, **limits)
         counts = cluster.agreed.counts
     return answered(certificate, reader, counts)

@@ -6,7 +6,7 @@ import click
 
 from novikoff.cli import documents, options
 from novikoff.cli.files import check_free
-from novikoff.cli.options import Output, Result
+from novikoff.cli.options import Result
 from novikoff.data.samples import sample
 
 # The data sets, and what to try with each.
@@ -28,7 +28,7 @@ SUGGESTED = {
 @options.option("--out", options.PATH, "FOLDER", "The folder to write to.", ".")
 @options.force
 @options.answering
-def example(names: tuple[str, ...], out: str, output: Output) -> Result:
+def example(names: tuple[str, ...], out: str) -> Result:
     """Write small data sets to try the commands on: all of them, or those NAMEd.
 
     Files that are already there are kept; if they differ, that is an error, unless --force replaces them.

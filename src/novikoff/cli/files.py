@@ -4,7 +4,6 @@ Without --force only models are replaced, and whether a file may be written is c
 """
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -107,45 +106,31 @@ def load_model(path: str, kind: type[LoadedModel]) -> LoadedModel:
 # A report has the options with which another command reads the same file and answers the same question: all that were
 # given, and the other command also has, except for where and how a command answers, and its time limit: that of `fit`
 # is about learning.
-NOT_THE_QUESTION = frozenset(
-    ("out", "report", "report_features", "force", "json", "quiet", "debug", "jobs", "cluster", "time_limit")
-)
+NOT_THE_QUESTION = frozenset(("out", "report", "force", "json", "quiet", "debug", "jobs", "cluster", "time_limit"))
 # A certificate of a table knows its columns, and whether there is an intercept.
 KNOWN_TO_A_CERTIFICATE = frozenset(("label", "ignore", "fit_intercept"))
 
 
-@dataclass(frozen=True)
-class Page:
-    """A requested report, if there is one, and the two features that it is to draw."""
+def report_on(
+    report: str | None, examples: "Examples", file: str, reader: "Reader", table: "TableOptions"
+) -> "Report | None":
+    """Return the report on examples, if one is requested."""
+    if report is None:
+        return None
+    from novikoff.cli.certify import certify
+    from novikoff.cli.check import check
+    from novikoff.show.report.page import Names, Report
+    from novikoff.show.report.picture import columns_to_draw
 
-    report: str | None
-    report_features: tuple[str, str] | None
-
-    def __post_init__(self) -> None:
-        if self.report is not None:
-            check_free(self.report)
-        elif self.report_features is not None:
-            raise ValueError("--report-features requires --report")
-
-    def about(self, examples: "Examples", file: str, reader: "Reader", table: "TableOptions") -> "Report | None":
-        """Return the report on examples; refuse an unknown feature before anything is learned."""
-        if self.report is None:
-            return None
-        from novikoff.cli.certify import certify
-        from novikoff.cli.check import check
-        from novikoff.show.report.page import Names, Report
-        from novikoff.show.report.picture import columns_to_draw
-
-        columns = columns_to_draw(examples.encoding, examples.n_columns, examples, self.report_features or ())
-        names = Names(
-            files=reader.files,
-            source=file,
-            label=reader.label,
-            certify=given_again(certify, NOT_THE_QUESTION),
-            check=given_again(check, NOT_THE_QUESTION | KNOWN_TO_A_CERTIFICATE),
-            read=table.read_with,
-        )
-        return Report(Path(self.report), examples, columns, names)
+    names = Names(
+        files=reader.files,
+        source=file,
+        label=reader.label,
+        certify=given_again(certify, NOT_THE_QUESTION),
+        check=given_again(check, NOT_THE_QUESTION | KNOWN_TO_A_CERTIFICATE),
+        read=table.read_with,
+    )
+    return Report(Path(report), examples, columns_to_draw(examples.encoding, examples.n_columns, examples), names)
 
 
 def given_again(command: click.Command, without: frozenset[str]) -> tuple[str, ...]:

@@ -8,8 +8,8 @@ import click
 
 from novikoff.cli import cluster, documents, options
 from novikoff.cli.commands import DONE, INTERRUPTED, in_options
-from novikoff.cli.files import Page, save_model
-from novikoff.cli.options import Output, Result, ReviewOptions, Rows, TableOptions
+from novikoff.cli.files import report_on, save_model
+from novikoff.cli.options import Result, ReviewOptions, Rows, TableOptions
 from novikoff.cli.progress import ProgressBar, progress
 from novikoff.cli.render import certified, ending, in_words, listed, warn, weights, what_was_read
 from novikoff.cli.spaces import SpaceOptions, Uncertified, space_options_of_a_learner
@@ -38,7 +38,7 @@ MOST_STEPS, MOST_STEP_COLUMNS = 1000, 100
 @click.argument("file", type=options.FILE)
 @options.table
 @options.model
-@options.page
+@options.report
 @options.force
 @options.learning("readout", "max_iter", "tol", "n_iter_no_change", "early_stopping", "validation_fraction", "shuffle")
 @options.learning("random_state", "tie", "lead", random_state=0)
@@ -62,14 +62,13 @@ def fit(
     file: str,
     table: TableOptions,
     target: Path,
-    page: Page,
+    report: str | None,
     folds: int | None,
     steps: bool,
     certify: bool,
     certify_time_limit: float,
     space: SpaceOptions,
     review: ReviewOptions,
-    output: Output,
     **learning: Any,
 ) -> Result:
     """Learn a classifier from FILE, and prove what can be proved about it.
@@ -87,14 +86,14 @@ def fit(
     learning["fit_intercept"] = fit_intercept = space.has_bias(learning["fit_intercept"])
     _check_together(steps, learning, folds, space)
     review.check(learning["held_out"], file)
-    share, words, reader = learning.pop("held_out"), learning.pop("words"), table.open(file, output)
+    share, words, reader = learning.pop("held_out"), learning.pop("words"), table.open(file)
     held_out = None if share is None else HeldOut.share(share, learning["random_state"])
-    with progress(output.quiet) as bar, _examples(reader, bar, table, space, held_out, words, learning) as examples:
-        report = page.about(examples, file, reader, table)
+    with progress() as bar, _examples(reader, bar, table, space, held_out, words, learning) as examples:
+        page = report_on(report, examples, file, reader, table)
         review.check_size(held_out, examples.n_rows)
         if question := looks_continuous(examples.classes.tolist()):
-            warn(output, question)
-        recorded = steps or (report is not None and report.needs_mistakes)
+            warn(question)
+        recorded = steps or (page is not None and page.needs_mistakes)
         how = {"held_out": held_out, "record_mistakes": recorded}
         learned, interrupted = _learned(examples, bar, space, learning, folds, **how)
         run, shown = learned.run, _shown(learned, {**_to_remember(reader, share), **learning}, space)
@@ -114,13 +113,13 @@ def fit(
         worked = _steps(examples, learned, fit_intercept) if steps else None
         left = allowance(examples, certificate, passes=max(1, run.epochs), fit_intercept=fit_intercept)
         left = None if run.weighted else left  # it is about unweighted examples
-        if report is not None:
-            report.on_model(shown, certificate, learned.mistakes, target)
+        if page is not None:
+            page.on_model(shown, certificate, learned.mistakes, target)
     document = described(shown, reader.files, examples.counts, proof, worked, target)
     return Result(
         document,
         reader.files[0],
-        lambda: rows_of(document, run, certificate, left, page),
+        lambda: rows_of(document, run, certificate, left, report),
         INTERRUPTED if interrupted else DONE,
         _warnings(proof, run, learning, interrupted),
         () if worked is None else (worked.HEADER, *worked.lines()),
@@ -283,7 +282,7 @@ def rows_of(
     run: "Run",
     certificate: "Certificate | None" = None,
     left: Any = None,
-    page: Page | None = None,
+    report: str | None = None,
 ) -> Rows:
     """Show first what is asked first: expected error, largest weights, separability and what it implies."""
     from novikoff.say import certificates
@@ -310,7 +309,7 @@ def rows_of(
         ("returned", say.returned(run)),
         ("errors", say.wrong(run)),
         ("model", document["model"]),
-        ("report", None if page is None else page.report),
+        ("report", report),
     ]
 
 

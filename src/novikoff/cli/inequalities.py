@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from novikoff.cli import documents, options
-from novikoff.cli.options import Output, Result, TableOptions
+from novikoff.cli.options import Result, TableOptions
 from novikoff.cli.progress import progress
 from novikoff.cli.render import outcome, solution
 
@@ -24,7 +24,7 @@ METHODS = ("auto", "perceptron", "rescaled")
 @options.proof_out("Where to write the proof.")
 @options.time_limit("Give up as undecided after this many seconds.")
 @options.answering
-def inequalities(file: str, table: TableOptions, fit_intercept: bool, output: Output, **limits: Any) -> Result:
+def inequalities(file: str, table: TableOptions, fit_intercept: bool, **limits: Any) -> Result:
     """Find x with a.x > 0 for every row a of FILE, or prove that there is none, also if the margin is tiny.
 
     The columns are the coefficients of the unknowns. With a column of labels, rows are examples x, and the inequalities
@@ -35,7 +35,7 @@ def inequalities(file: str, table: TableOptions, fit_intercept: bool, output: Ou
     from novikoff.prove.inequalities.search.solve import solve_inequalities
 
     names, A = system(read_numbers(file, table), fit_intercept)
-    with progress(output.quiet) as bar, bar.during("solving"):
+    with progress() as bar, bar.during("solving"):
         found = solve_inequalities(A, **limits)
     verdict, x = found.outcome.value, None if found.x is None else dict(zip(names, found.x.tolist(), strict=True))
     document = documents.document(

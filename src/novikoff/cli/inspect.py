@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from novikoff.cli import documents, options
-from novikoff.cli.options import Output, Result, Rows
+from novikoff.cli.options import Result, Rows
 from novikoff.cli.render import encoded_columns, ending, in_words, listed, weights
 from novikoff.options import Whole
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     help="Show this many of the largest weights.",
 )
 @options.answering
-def inspect(model: str, most: int | None, output: Output) -> Result:
+def inspect(model: str, most: int | None) -> Result:
     """Show what is in the model file MODEL: weights by name, the record of the run, the proof, and where it is from.
 
     A model file holds no code: to look into it is safe.

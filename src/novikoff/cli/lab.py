@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from novikoff.cli import documents, options
-from novikoff.cli.options import Output, Result
+from novikoff.cli.options import Result
 from novikoff.cli.render import show
 
 # The year of the theorem. A link to a scene works as long as the port stays the same.
@@ -24,7 +24,7 @@ PORT = 1962
     help="Write the lab to a folder as a static site instead of serving it.",
 )
 @options.answering
-def lab(link: str | None, port: int | None, browser: bool, folder: Path | None, output: Output) -> Result | None:
+def lab(link: str | None, port: int | None, browser: bool, folder: Path | None) -> Result | None:
     """Serve the lab, an interactive demo of the perceptron and its proof, until Ctrl-C.
 
     Place red and blue points, or choose a scene, and step through the algorithm. The page is served to this machine
@@ -46,7 +46,7 @@ def lab(link: str | None, port: int | None, browser: bool, folder: Path | None, 
     address = opened(address_of(listener), link or "")
     document = documents.document("lab", address=address)
     rows = [("address", address), ("end it with", "Ctrl-C")]
-    show(output, Result(document, "", lambda: rows))
+    show(Result(document, "", lambda: rows))
     if browser:
         import webbrowser
 

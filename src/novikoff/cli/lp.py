@@ -3,7 +3,7 @@
 import click
 
 from novikoff.cli import documents, options
-from novikoff.cli.options import Output, Result
+from novikoff.cli.options import Result
 from novikoff.cli.progress import progress
 from novikoff.cli.render import outcome, solution
 
@@ -20,7 +20,7 @@ WORDS = {0: "optimal", 1: "undecided", 2: "infeasible", 3: "unbounded"}
 @options.proof_out("Where to write the certificate, for `novikoff check`.")
 @options.time_limit("Give up as undecided after this many seconds.", default=60.0)
 @options.answering
-def lp(file: str, method: str, time_limit: float, output: Output) -> Result:
+def lp(file: str, method: str, time_limit: float) -> Result:
     """Solve the linear program FILE, with proof.
 
     FILE is MPS, or .npz with c, and perhaps A_ub, b_ub, A_eq, b_eq and bounds, as for SciPy's linprog. The exit code is
@@ -31,7 +31,7 @@ def lp(file: str, method: str, time_limit: float, output: Output) -> Result:
     from novikoff.say.words import counted
 
     program = read_program(file)
-    with progress(output.quiet) as bar, bar.during("solving"):
+    with progress() as bar, bar.during("solving"):
         result = linprog(**program.arguments, method=method, options={"time_limit": time_limit})
     proof, status, n_variables = result.certificate, WORDS[result.status], len(program.names)
     x = None if result.x is None else dict(zip(program.names, result.x.tolist(), strict=True))

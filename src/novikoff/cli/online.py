@@ -12,7 +12,7 @@ import click
 from novikoff.cli import options
 from novikoff.cli.commands import DONE, INTERRUPTED
 from novikoff.cli.files import check_free, load_model
-from novikoff.cli.options import Output
+from novikoff.cli.options import is_json, is_quiet
 from novikoff.cli.render import as_json, on_a_terminal
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ Example = dict[str, Any]
 @options.learning("tie", "lead", "fit_intercept", lead=options.TOLD_LEAD)
 @click.option("--scale", is_flag=True, help="Standardise numbers by the means and standard deviations seen so far.")
 @options.answering
-def online(label: str, input: str, model: str | None, save_every: int, output: Output, **parameters: Any) -> int:
+def online(label: str, input: str, model: str | None, save_every: int, **parameters: Any) -> int:
     """Predict, reveal, learn: read one example per line, answer each with a line at once.
 
     The answer has the prediction, made before the label was looked at, and the wrong predictions so far, with a tab
@@ -57,11 +57,11 @@ def online(label: str, input: str, model: str | None, save_every: int, output: O
                     learner.learn_one(x, y)
             except (ValueError, TypeError) as error:
                 raise ValueError(f"standard input, line {number}: {error}") from error
-            if not output.quiet:
+            if not is_quiet():
                 counts = {"mistakes": mistakes, "examples": learner.examples}
                 in_words = f"{'' if prediction is None else prediction}\t{mistakes}"
-                reply = as_json({"prediction": prediction, "label": y, **counts}) if output.json else in_words
-                click.echo(reply if output.json else on_a_terminal(reply))  # flushes
+                reply = as_json({"prediction": prediction, "label": y, **counts}) if is_json() else in_words
+                click.echo(reply if is_json() else on_a_terminal(reply))  # flushes
             if model is not None and y is not None and learner.examples % save_every == 0:
                 save(learner, model)
     except (KeyboardInterrupt, SystemExit):

@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
-from novikoff.cli.files import FORCE, Page, model_target, out_target
+from novikoff.cli.files import FORCE, check_free, model_target, out_target
 from novikoff.options import DECLARED, Choice, Declared, Flag, Fraction, Kind, Whole
 
 if TYPE_CHECKING:
     from novikoff.data.held_out import HeldOut
     from novikoff.data.reading import Reader
-    from novikoff.data.svmlight import ZeroBased
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -63,11 +62,14 @@ def grouped(
 Rows = Sequence[tuple[str, Any]]
 
 
-class Output(NamedTuple):
-    """How a command answers: in panels, in JSON, or only by its exit code."""
+def is_quiet() -> bool:
+    """Whether the running command answers only by its exit code."""
+    return bool(click.get_current_context().params["quiet"])
 
-    json: bool
-    quiet: bool
+
+def is_json() -> bool:
+    """Whether the running command answers in JSON."""
+    return bool(click.get_current_context().params["json"])
 
 
 class Result(NamedTuple):
@@ -97,27 +99,26 @@ class Result(NamedTuple):
 
 
 def answering(command: Command) -> Command:
-    """Add --json, --quiet and --debug, which every command has; the command gets them as `output`, and answers."""
+    """Add --json, --quiet and --debug, which every command has, and show what the command answers."""
 
     @click.option("--json", is_flag=True, help="Print JSON.")
     @click.option("--quiet", is_flag=True, help="Print nothing but errors; the exit code is the answer.")
     @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
     @functools.wraps(command)
     def wrapped(*args: Any, json: bool, quiet: bool, debug: bool, **kwargs: Any) -> Any:
-        from novikoff.cli.progress import announce_compilation
+        from novikoff.cli.progress import silent
 
-        output = Output(json, quiet)
-        with announce_compilation(quiet):
+        with silent(quiet):
             may_write, target = "proof_target" in kwargs, kwargs.pop("proof_target", None)
-            answer = command(*args, output=output, **kwargs)
+            answer = command(*args, **kwargs)
         if not isinstance(answer, Result):
             return answer
         answer = answer.written(target) if may_write else answer
         from novikoff.cli.render import show, warn
 
-        show(output, answer)
+        show(answer)
         for what in answer.warnings:
-            warn(output, what)
+            warn(what)
         return answer.code
 
     return wrapped  # type: ignore[return-value]
@@ -164,17 +165,10 @@ model = grouped(
     model_target,
     option("--model", PATH, "OUT", "Where to write the model.  [default: FILE's name with .novikoff]"),
 )
-page = grouped(
-    "page",
-    Page,
+report = grouped(
+    "report",
+    lambda report: None if report is None else str(check_free(report)),
     option("--report", PATH, "HTML", "Write a report: one self-contained HTML page."),
-    option(
-        "--report-features",
-        None,
-        "A B",
-        "The two features that the report plots.  [default: the only two, if numeric]",
-        nargs=2,
-    ),
 )
 
 
@@ -183,11 +177,9 @@ page = grouped(
 
 @dataclass(frozen=True)
 class TableOptions:
-    """How a command reads its labelled file: the format, how a table is written in it, and what its columns mean."""
+    """How a command reads its labelled file: the options of `read` that were given, and what its columns mean."""
 
-    format: str | None
-    form: dict[str, Any]
-    zero_based: "ZeroBased" = "auto"
+    read_with: dict[str, Any]
     label: str | None = None
     categorical: tuple[str, ...] = ()
     text: tuple[str, ...] = ()
@@ -200,30 +192,24 @@ class TableOptions:
         return {"categorical": self.categorical, "text": self.text, "tfidf": self.tfidf, "ignore": self.ignore}
 
     @property
-    def read_with(self) -> dict[str, Any]:
-        """The options of `read`, other than the label, that were given."""
-        given = {
-            "format": self.format,
-            "zero_based": None if self.zero_based == "auto" else self.zero_based,
-            **self.form,
-        }
-        return {name: value for name, value in given.items() if value is not None}
+    def form(self) -> dict[str, Any]:
+        """How a table is written in text, as far as that was given."""
+        return {name: value for name, value in self.read_with.items() if name not in ("format", "zero_based")}
 
-    def open(self, file: str, output: Output) -> "Reader":
+    def open(self, file: str) -> "Reader":
         """Return the reader of a labelled file; warn if the names of its columns look like data."""
         from novikoff.cli.render import listed, warn
         from novikoff.cli.tables import with_label
         from novikoff.data.reading import read
         from novikoff.data.tables import look_like_data
 
-        reader = read(file, label=self.label, format=self.format, zero_based=self.zero_based, **self.form)
+        reader = read(file, label=self.label, **self.read_with)
         if reader.is_table and reader.label is None:
             names = ", ".join(list(reader.column_types)[:20])
             raise ValueError(f"name the label column with --label; {file} has {names}")
         reader = with_label(reader)
         if reader.is_text and reader.form.header and look_like_data(first := reader.layout().names):
             warn(
-                output,
                 f"the first line of {reader.files[0]} was read as column names, but looks like data "
                 f"({listed(first, 4)}); if it is, pass --no-header",
             )
@@ -279,25 +265,28 @@ zero_based = option(
 )  # fmt: skip
 
 
-def _form(header: Any, names: str | None, na_values: tuple[str, ...], decimal: str | None) -> dict[str, Any]:
-    """Return the given options of how a table is written in text, for `read`."""
+def _given(
+    header: Any, names: str | None, na_values: Any, decimal: Any, format: Any, zero_based: Any = "auto"
+) -> dict[str, Any]:
+    """Return the options of `read` that were given."""
     said = {"header": header, "names": names and tuple(names.split(",")), "na_values": na_values, "decimal": decimal}
+    said |= {"format": format, "zero_based": None if zero_based == "auto" else zero_based}
     return {name: value for name, value in said.items() if value not in (None, ())}
 
 
-form = grouped(
-    "form",
-    _form,
+form = (
     option("--header/--no-header", None, None, "Treat the first line of CSV as column names.  [default: --header]"),
     option("--names", None, "A,B,...", "The names of the columns, with --no-header."),
     option("--na-values", None, "WORD", "An additional marker of missing values. May be repeated.", multiple=True),
     option("--decimal", (".", ","), None, "The decimal separator in CSV.  [default: inferred]"),
 )
-table = grouped("table", TableOptions, label, categorical, text, tfidf, ignore, file_format, zero_based, form)
-numbers = grouped("table", TableOptions, label, ignore, file_format, zero_based, form)
-proved = grouped("table", TableOptions, file_format, zero_based, form, label, ignore)
-written = grouped("table", TableOptions, file_format, form)
-scored = grouped("table", TableOptions, known_label, file_format, form)
+reading = grouped("read_with", _given, file_format, zero_based, *form)
+reading_tables = grouped("read_with", _given, file_format, *form)
+table = grouped("table", TableOptions, label, categorical, text, tfidf, ignore, reading)
+numbers = grouped("table", TableOptions, label, ignore, reading)
+proved = grouped("table", TableOptions, reading, label, ignore)
+written = grouped("table", TableOptions, reading_tables)
+scored = grouped("table", TableOptions, known_label, reading_tables)
 
 
 # -- what is learned, and how -----------------------------------------------------------------------------------------

@@ -1,11 +1,9 @@
 """`novikoff predict`: add a column of predictions to a table, piece by piece."""
 
-import contextlib
 import csv
 import io
-import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,15 +11,12 @@ import click
 
 from novikoff.cli import documents, options
 from novikoff.cli.files import load_model
-from novikoff.cli.options import Output, Result, TableOptions
+from novikoff.cli.options import Result, TableOptions, is_json
 from novikoff.cli.progress import progress
-from novikoff.cli.render import as_json, listed, on_a_terminal, warn
+from novikoff.cli.render import json_lines, listed, sink, warn
 
 if TYPE_CHECKING:
     from novikoff.data.batches import Batch, Records
-
-# As much as a pipe takes at once.
-PIECE = 1 << 16
 
 
 @click.command()
@@ -42,7 +37,6 @@ def predict(
     column: str,
     scores: bool,
     review: bool,
-    output: Output,
 ) -> Result | None:
     """Write the table FILE as CSV, with a column of what MODEL predicts.
 
@@ -57,18 +51,18 @@ def predict(
 
     loaded = load_model(model, Classifier)
     reader = open_for(loaded, file, table, labelled=False)
-    proved, is_json = review_of(loaded) if review else None, output.json and target is None
+    proved, in_objects = review_of(loaded) if review else None, is_json() and target is None
     n_rows, n_sent = 0, 0
     predicted, unseen, missing = (Counter[str]() for _ in range(3))
-    with progress(output.quiet or target is None) as bar, sink(target) as write:
+    with progress(is_shown=target is not None) as bar, sink(target) as write:
         for batch in bar.over(reader, "predicting"):
             is_table = isinstance(batch, Records)
             decided = loaded.decide(with_points(batch, loaded.encoding, reader.form.decimal) if is_table else batch)
             labels = decided.labels.tolist()
             sent = {} if proved is None else {"review": proved.to_review(decided.leads).tolist()}
-            if is_json:
+            if in_objects:
                 known = {"prediction": labels, "score": decided.scores.tolist(), **sent}
-                write(json_lines(known, first=n_rows))
+                write(json_lines("row", known, first=n_rows))
             else:
                 more = score_columns(decided.scores, loaded.classes) if scores else {}
                 write(csv_lines(batch, column, {column: labels, **sent, **more}, with_header=n_rows == 0))
@@ -76,7 +70,7 @@ def predict(
             predicted.update(map(str, labels))
             unseen.update(decided.unseen)
             missing.update(decided.missing)
-    warn_of_the_unknown(output, unseen, missing)
+    warn_of_the_unknown(unseen, missing)
     if target is None:
         return None
     document = documents.document(
@@ -125,36 +119,9 @@ def csv_lines(batch: "Batch | Records", column: str, extra: dict[str, list[Any]]
     return text.getvalue().encode()
 
 
-def json_lines(columns: Mapping[str, list[Any]], first: int) -> bytes:
-    """Return an object a row, with its number."""
-    rows = enumerate(zip(*columns.values(), strict=True), start=first)
-    return "".join(as_json({"row": n} | dict(zip(columns, row, strict=True))) + "\n" for n, row in rows).encode()
-
-
-@contextlib.contextmanager
-def sink(target: Path | None) -> Iterator[Callable[[bytes], None]]:
-    """Yield what takes the lines: a file that gets its name at the end, or standard output, at once."""
-    if target is not None:
-        from novikoff.data.whole_file import WholeFile
-
-        with WholeFile(target) as file:
-            yield file.write
-        return
-    stream = sys.stdout.buffer
-
-    def write(lines: bytes) -> None:
-        shown = on_a_terminal(lines.decode()).encode() if sys.stdout.isatty() else lines
-        # In small pieces: a pipe that is closed in the middle of a long one may go unnoticed.
-        for start in range(0, len(shown), PIECE):
-            stream.write(shown[start : start + PIECE])
-            stream.flush()
-
-    yield write
-
-
-def warn_of_the_unknown(output: Output, unseen: Mapping[str, int], missing: Mapping[str, int]) -> None:
+def warn_of_the_unknown(unseen: Mapping[str, int], missing: Mapping[str, int]) -> None:
     """Warn of values that were not seen in training."""
     from novikoff.say.words import unknown_values
 
     for sentence in unknown_values(unseen, missing):
-        warn(output, sentence)
+        warn(sentence)

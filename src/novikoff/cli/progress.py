@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from novikoff.cli.options import is_quiet
 from novikoff.options import MaxIter, epochs_for
 
 if TYPE_CHECKING:
@@ -113,9 +114,9 @@ class ProgressBar:
 
 
 @contextlib.contextmanager
-def progress(quiet: bool) -> Iterator[ProgressBar]:
-    """Show a bar that disappears when the work is done."""
-    bar = ProgressBar(not quiet and sys.stderr.isatty())
+def progress(is_shown: bool = True) -> Iterator[ProgressBar]:
+    """Show a bar that disappears when the work is done, unless the command is quiet."""
+    bar = ProgressBar(is_shown and sys.stderr.isatty() and not is_quiet())
     try:
         yield bar
     finally:
@@ -123,23 +124,16 @@ def progress(quiet: bool) -> Iterator[ProgressBar]:
 
 
 @contextlib.contextmanager
-def announce_compilation(quiet: bool) -> Iterator[None]:
-    """On a terminal, announce compilation, once."""
+def silent(quiet: bool) -> Iterator[None]:
+    """Announce no compilation, if the command is to be quiet."""
     from novikoff.engine.clock import watchers
 
-    told = quiet or not sys.stderr.isatty()
-
-    def tell(kernel: str) -> None:
-        nonlocal told
-        if not told:
-            click.echo("compiling (first use only; novikoff warm-up does it in advance)", err=True)
-        told = True
-
-    watchers.append(tell)
+    deaf = [lambda kernel: None] if quiet else []
+    watchers.extend(deaf)
     try:
         yield
     finally:
-        watchers.remove(tell)
+        watchers[:] = watchers[: len(watchers) - len(deaf)]
 
 
 class DelayedInterrupt:

@@ -3,16 +3,18 @@
 Nothing is imported before something is shown. What several panels show is at the end: data, weights, verdicts.
 """
 
+import contextlib
 import json
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from novikoff.cli.documents import Document
-from novikoff.cli.options import Output, Result, Rows
+from novikoff.cli.options import Result, Rows, is_json, is_quiet
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType
@@ -24,14 +26,17 @@ if TYPE_CHECKING:
     from novikoff.prove.separable.certificate import Certificate
 
 WIDEST, NARROW = 100, 70
+
+# As much as a pipe takes at once.
+PIECE = 1 << 16
 GOOD, BAD, NAME = "green", "yellow", "bold"
 
 
-def show(output: Output, result: Result) -> None:
+def show(result: Result) -> None:
     """Print the answer in JSON or as a panel, or not at all."""
-    if output.quiet:
+    if is_quiet():
         return
-    if output.json:
+    if is_json():
         click.echo(as_json(result.document))
         return
     title = " ".join(filter(None, (click.get_current_context().command_path, result.about)))
@@ -44,6 +49,12 @@ def as_json(document: Document) -> str:
     from novikoff.data.visible import visible_json
 
     return visible_json(json.dumps(document, ensure_ascii=False))
+
+
+def json_lines(what: str, columns: Mapping[str, Sequence[Any]], first: int = 0) -> bytes:
+    """Return an object a row, with its number, under the name of what it is."""
+    rows = enumerate(zip(*columns.values(), strict=True), start=first)
+    return "".join(as_json({what: n} | dict(zip(columns, row, strict=True))) + "\n" for n, row in rows).encode()
 
 
 def visible(text: str, keep: str = "") -> str:
@@ -71,9 +82,30 @@ def on_a_terminal(text: str) -> str:
     return visible(text, keep="\n\t") if sys.stdout.isatty() else text
 
 
-def warn(output: Output, what: str) -> None:
+@contextlib.contextmanager
+def sink(target: Path | None) -> Iterator[Callable[[bytes], None]]:
+    """Yield what takes the lines: a file that gets its name at the end, or standard output, at once."""
+    if target is not None:
+        from novikoff.data.whole_file import WholeFile
+
+        with WholeFile(target) as file:
+            yield file.write
+        return
+    stream = sys.stdout.buffer
+
+    def write(lines: bytes) -> None:
+        shown = on_a_terminal(lines.decode()).encode() if sys.stdout.isatty() else lines
+        # In small pieces: a pipe that is closed in the middle of a long one may go unnoticed.
+        for start in range(0, len(shown), PIECE):
+            stream.write(shown[start : start + PIECE])
+            stream.flush()
+
+    yield write
+
+
+def warn(what: str) -> None:
     """Print a warning on stderr, which no program reads by mistake."""
-    if not output.quiet:
+    if not is_quiet():
         click.echo(f"novikoff: {visible(what)}", err=True)
 
 

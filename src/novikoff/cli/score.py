@@ -7,7 +7,7 @@ import click
 
 from novikoff.cli import documents, options
 from novikoff.cli.files import load_model
-from novikoff.cli.options import Output, Result, Rows, TableOptions
+from novikoff.cli.options import Result, Rows, TableOptions
 from novikoff.cli.predict import warn_of_the_unknown
 from novikoff.cli.progress import progress
 from novikoff.cli.render import columns, in_words, listed, warn
@@ -22,7 +22,7 @@ WIDEST_TABLE = 10
 @options.scored
 @options.jobs
 @options.answering
-def score(model: str, file: str, table: TableOptions, output: Output) -> Result:
+def score(model: str, file: str, table: TableOptions) -> Result:
     """Count the errors of MODEL on the labelled table FILE."""
     from novikoff.cli.tables import open_for
     from novikoff.learn.measures import RocScores, by_class
@@ -33,7 +33,7 @@ def score(model: str, file: str, table: TableOptions, output: Output) -> Result:
     reader = open_for(loaded, file, table, labelled=True)
     pairs, unseen, missing = Counter[tuple[Any, Any]](), Counter[str](), Counter[str]()
     known, scores = loaded.classes.tolist(), RocScores(loaded.classes.tolist())
-    with progress(output.quiet) as bar:
+    with progress() as bar:
         for batch in bar.over(reader, "scoring"):
             decided = loaded.decide(batch)
             pairs.update(zip(batch.labels.tolist(), decided.labels.tolist(), strict=True))
@@ -68,12 +68,11 @@ def score(model: str, file: str, table: TableOptions, output: Output) -> Result:
     if unknown:
         rows_of_them = counted(unknown.total(), "row has a label", "rows have labels")
         warn(
-            output,
             f"{rows_of_them} not seen in training, which counts as an error: "
             f"{listed(sorted(unknown, key=str), 8)}; known are {listed(known, 8)}. "
             f"If the labels of {file} are in another column, name it with --label",
         )
-    warn_of_the_unknown(output, unseen, missing)
+    warn_of_the_unknown(unseen, missing)
     return Result(document, file, lambda: rows_of(document))
 
 

@@ -5,7 +5,7 @@ import sys
 import click
 
 from novikoff.cli import documents, options
-from novikoff.cli.options import Output, Result
+from novikoff.cli.options import Result, is_quiet
 from novikoff.cli.render import show
 from novikoff.options import Number
 
@@ -57,7 +57,6 @@ def serve(
     snapshot_every: int,
     url: str | None,
     lease: float,
-    output: Output,
 ) -> None:
     """Serve models that predict while they learn, until Ctrl-C or SIGTERM.
 
@@ -81,7 +80,7 @@ def serve(
     opened = open_store(store, reached_at(url, address, store), lease)
     document = documents.document("serve", address=address, store=shown(store))
     rows = [("address", address), ("store", shown(store)), ("end it with", "Ctrl-C")]
-    show(output, Result(document, "", lambda: rows))
+    show(Result(document, "", lambda: rows))
     seconds = None if keep_log is None else 86400.0 * keep_log
     service = Service(opened, ServiceOptions(models, snapshot_every, seconds))
-    run(listener, App(service, token, log=None if output.quiet else sys.stderr))
+    run(listener, App(service, token, log=None if is_quiet() else sys.stderr))

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from novikoff.data.examples import Examples
     from novikoff.features.lift import Lift
     from novikoff.prove.separable.certificate import Certificate
-    from novikoff.prove.separable.kernels import ExactKernel
+    from novikoff.prove.separable.kernels import ExactKernel, Form
 
 LIFTS = ("paraboloid", "squares")
 
@@ -55,12 +55,12 @@ class SpaceOptions:
     """A lift, or a kernel with the options that were given for it, or neither."""
 
     lift: "Lift | None" = None
-    kernel: str | None = None
+    kernel: "Form | None" = None
     numbers: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
     def chosen(
-        cls, lift: Any, kernel: str | None, gamma: Any, degree: int | None, coef0: float | None, budget: Any = None
+        cls, lift: Any, kernel: Any, gamma: Any, degree: int | None, coef0: float | None, budget: Any = None
     ) -> "SpaceOptions":
         """Return the space, if these options go together."""
         numbers = {"gamma": gamma, "degree": degree, "coef0": coef0, "budget": budget}
@@ -129,61 +129,49 @@ class SpaceOptions:
 
     def certify(self, examples: "Examples", **asked: Any) -> "Certificate":
         """Certify the examples in this space."""
-        from novikoff.prove.separable.search.kernel import certify_kernel
-        from novikoff.prove.separable.search.working_set import certify_examples
-
         if self.kernel is not None and len(examples.classes) > 2:
             raise ValueError(f"--kernel is for two classes, and there are {len(examples.classes)}: {examples.classes}")
         self.check_size(examples)
-        if (kernel := self.exact_kernel(examples)) is None:
-            return certify_examples(examples, **asked)
-        return certify_kernel(examples, None, kernel, **asked)
+        return _certified(examples, self.exact_kernel(examples), **asked)
 
-    def certify_unasked(
-        self, examples: "Examples", learned: Any, *, fit_intercept: bool, **limits: Any
-    ) -> "Certificate | Uncertified":
+    def certify_unasked(self, examples: "Examples", learned: Any, **asked: Any) -> "Certificate | Uncertified":
         """Certify the examples beside a model, if that is quick; or return why not."""
-        from novikoff.prove.separable.search.working_set import certify_examples
-        from novikoff.prove.separable.subject import RoundedError, TooWideError
-
-        try:
-            if self.kernel is not None:
-                return self._certify_kernel_unasked(examples, learned, limits)
-            if examples.n_entries > MOST_CERTIFIED:
-                return Uncertified(
-                    f"{examples.n_entries:,} numbers are too many to certify automatically; run novikoff certify"
-                )
-            return certify_examples(examples, fit_intercept=fit_intercept, **limits)
-        except KeyboardInterrupt:
-            return Uncertified("interrupted", failed=True)
-        except (MemoryError, RoundedError, TooWideError) as error:
-            return Uncertified(sentence(error), failed=True)
-
-    def _certify_kernel_unasked(
-        self, examples: "Examples", learned: Any, limits: dict[str, Any]
-    ) -> "Certificate | Uncertified":
         from novikoff.prove.separable.certificate import Witnesses
         from novikoff.prove.separable.feature_space import InFeatureSpace, conclude_kernel
-        from novikoff.prove.separable.search.kernel import certify_kernel
 
-        if len(examples.classes) > 2:
-            return Uncertified("kernels are certified for two classes only")
-        if "budget" in self.numbers:
-            return Uncertified("a budget forgets mistakes, and no theorem bounds how many more are made")
         try:
             kernel = self.exact_kernel(examples, learned)
-        except ValueError as error:
-            return Uncertified(sentence(error))
-        assert kernel is not None
-        if kernel.is_rational and examples.n_rows > MOST_KERNEL_ROWS:
-            return Uncertified(
-                f"{examples.n_rows:,} rows are too many to certify automatically; run novikoff certify --kernel"
-            )
-        if not kernel.is_rational and examples.n_rows > MOST_POWER_ROWS:
-            data = InFeatureSpace.of(examples, None, kernel, False)
-            if not any(data.contradicted):
-                return conclude_kernel(data, Witnesses())  # by the theorem; for a margin there are too many
-        return certify_kernel(examples, None, kernel, fit_intercept=False, tolerance=1e-6, **limits)
+            if (why := self._why_not(examples, kernel)) is not None:
+                return Uncertified(why)
+            if kernel is not None and not kernel.is_rational and examples.n_rows > MOST_POWER_ROWS:
+                data = InFeatureSpace.of(examples, None, kernel, False)
+                if not any(data.contradicted):
+                    return conclude_kernel(data, Witnesses())  # by the theorem; for a margin there are too many
+            return _certified(examples, kernel, tolerance=1e-6, **asked)
+        except KeyboardInterrupt:
+            return Uncertified("interrupted", failed=True)
+        except (MemoryError, ValueError) as error:
+            return Uncertified(sentence(error), failed=True)
+
+    def _why_not(self, examples: "Examples", kernel: "ExactKernel | None") -> str | None:
+        """Return why a certificate would be slow, or is impossible."""
+        if kernel is None:
+            much = f"{examples.n_entries:,} numbers" if examples.n_entries > MOST_CERTIFIED else None
+        elif len(examples.classes) > 2:
+            return "kernels are certified for two classes only"
+        elif "budget" in self.numbers:
+            return "a budget forgets mistakes, and no theorem bounds how many more are made"
+        else:
+            is_much = kernel.is_rational and examples.n_rows > MOST_KERNEL_ROWS
+            much = f"{examples.n_rows:,} rows" if is_much else None
+        return much and f"{much} are too many to certify automatically; run novikoff certify"
+
+
+def _certified(examples: "Examples", kernel: "ExactKernel | None", **asked: Any) -> "Certificate":
+    from novikoff.prove.separable.search.kernel import certify_kernel
+    from novikoff.prove.separable.search.working_set import certify_examples
+
+    return certify_examples(examples, **asked) if kernel is None else certify_kernel(examples, None, kernel, **asked)
 
 
 class Uncertified(NamedTuple):

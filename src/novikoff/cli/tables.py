@@ -61,7 +61,7 @@ def open_for(model: "Classifier", file: str, table: "TableOptions", *, labelled:
     Without labels, numbers of text files stay as they are written.
     """
     zero_based = model.parameters.get("zero_based", True)
-    encoding, reader = model.encoding, read(file, format=table.format, zero_based=zero_based)
+    encoding, reader = model.encoding, read(file, format=table.read_with.get("format"), zero_based=zero_based)
     if encoding is None or not model.takes_a_table:
         if reader.is_table:
             raise ValueError(f"{file} is a table, but the model was learned from numbers without names")
@@ -118,8 +118,7 @@ class NumberTable(NamedTuple):
 
 def read_numbers(file: str, table: "TableOptions") -> NumberTable:
     """Read all rows of a file, but for the columns to ignore, as they are: neither centred nor scaled."""
-    said = {"label": table.label, "format": table.format, "zero_based": table.zero_based, **table.form}
-    reader = with_label(read(file, **said))
+    reader = with_label(read(file, label=table.label, **table.read_with))
     if not reader.is_table and table.ignore:
         raise ValueError("svmlight text has no named columns; omit --ignore")
     parts: list[Any] = list(reader)

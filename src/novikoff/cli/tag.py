@@ -11,9 +11,9 @@ import click
 from novikoff.cli import documents, options
 from novikoff.cli.commands import DONE, INTERRUPTED, LazyGroup
 from novikoff.cli.files import load_model, save_model
-from novikoff.cli.options import Output, Result, ReviewOptions, Rows, grouped
+from novikoff.cli.options import Result, ReviewOptions, Rows, grouped, is_json
 from novikoff.cli.progress import progress
-from novikoff.cli.render import as_json, columns, ending, listed, on_a_terminal, weights
+from novikoff.cli.render import columns, ending, json_lines, listed, sink, weights
 from novikoff.options import Choice
 
 if TYPE_CHECKING:
@@ -127,7 +127,6 @@ def train(
     start: str | None,
     folds: int | None,
     review: ReviewOptions,
-    output: Output,
     **learning: Any,
 ) -> Result:
     """Learn a tagger from the labelled sentences in FILE.
@@ -164,7 +163,7 @@ def train(
     if chosen is None and before is None:
         chosen = default_templates(features)
     most = None if learning["early_stopping"] else learning["max_iter"]
-    with progress(output.quiet) as bar, bar.learning(len(gold), most) as watched:
+    with progress() as bar, bar.learning(len(gold), most) as watched:
 
         def watch(history: Any) -> None:
             watched.progress(history)
@@ -251,9 +250,7 @@ def rows_of_training(document: dict[str, Any], run: "Run") -> Rows:
 @options.out("The output file.  [default: standard output]")
 @click.option("--review", is_flag=True, help="Add a column: whether the sentence needs review, by train --review.")
 @options.answering
-def run(
-    model: str, file: str, layout: ConllOptions, target: Path | None, review: bool, output: Output
-) -> Result | None:
+def run(model: str, file: str, layout: ConllOptions, target: Path | None, review: bool) -> Result | None:
     """Write the sentences in FILE with one more column: the labels that MODEL gives them.
 
     FILE has the columns of the training file, with or without the labels. If MODEL needs only words, FILE may be plain
@@ -273,20 +270,18 @@ def run(
         labels, sent = [one.labels for one in found], proved.to_review([one.margin for one in found]).tolist()
     else:
         labels = tagger.label(sentences)
-    if output.json and target is None:
-        for number, names in enumerate(labels):
-            known = {"review": sent[number]} if review else {}
-            click.echo(as_json({"sentence": number, "labels": names, **known}))
-        return None
     text = {"predicted": [[str(label) for label in names] for names in labels]}
     if review:
         text["review"] = [[str(one).lower()] * len(names) for one, names in zip(sent, labels, strict=True)]
-    shown = io.BytesIO() if target is None and sys.stdout.isatty() else None
-    stream = shown or sys.stdout.buffer if target is None else target
-    write_conll(stream, sentences, text, separator=layout.between)
-    if shown is not None:
-        click.echo(on_a_terminal(shown.getvalue().decode()), nl=False)
+    lines = io.BytesIO()
+    if is_json() and target is None:
+        known: dict[str, list[Any]] = {"labels": labels, **({"review": sent} if review else {})}
+        lines.write(json_lines("sentence", known))
+    else:
+        write_conll(target or lines, sentences, text, separator=layout.between)
     if target is None:
+        with sink(None) as write:
+            write(lines.getvalue())
         return None
     document = documents.document(
         "tag run", model=model, file=file, out=target, sentences=len(labels), tokens=sentences.n_tokens,
@@ -310,7 +305,7 @@ def run(
 @click.option("--label", metavar="COL", help="The label column.  [default: the last]")
 @options.option("--scheme", (*SCHEMES, "none"), None, "How labels mark chunks, if they do.", "IOB2")
 @options.answering
-def score(model: str, file: str, layout: ConllOptions, label: str | None, scheme: str, output: Output) -> Result:
+def score(model: str, file: str, layout: ConllOptions, label: str | None, scheme: str) -> Result:
     """Count the labels and the chunks that MODEL gets right on the labelled sentences in FILE.
 
     Chunks are scored as the shared tasks score them: type, first and last token have to be right.

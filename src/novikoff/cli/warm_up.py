@@ -3,13 +3,13 @@
 import click
 
 from novikoff.cli import documents, options
-from novikoff.cli.options import Output, Result
+from novikoff.cli.options import Result
 from novikoff.cli.progress import progress
 
 
 @click.command(name="warm-up")
 @options.answering
-def warm_up(output: Output) -> Result:
+def warm_up() -> Result:
     """Compile all kernels in advance.
 
     Small tables need no compilation; larger ones do, for some seconds, the first time on a machine. This does it in
@@ -17,7 +17,7 @@ def warm_up(output: Output) -> Result:
     """
     from novikoff.warming import warm_up as compile_all
 
-    with progress(output.quiet) as bar, bar.during("compiling"):
+    with progress() as bar, bar.during("compiling"):
         seconds = compile_all(bar.rename)
     rows = [(what, f"{spent:.1f} s") for what, spent in (*seconds.items(), ("total", sum(seconds.values())))]
     return Result(documents.document("warm-up", seconds=seconds), "", lambda: rows)

@@ -1,6 +1,6 @@
 """The decision boundary over two features, in the units of the table."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -52,32 +52,27 @@ class Columns:
         return rows if self.encoding is None else self.encoding.lifted(rows)
 
 
-def columns_to_draw(
-    encoding: Encoding | None, n_columns: int, batches: Iterable[Batch] = (), chosen: Sequence[str] = ()
-) -> Columns | None:
-    """Return the two features chosen by name; else the only two, if they are numeric.
+def columns_to_draw(encoding: Encoding | None, n_columns: int, batches: Iterable[Batch] = ()) -> Columns | None:
+    """Return the only two features, if they are numeric.
 
     Without an encoding, `batches` show which columns are not all 0: svmlight text seldom has a column 0.
 
     >>> columns_to_draw(None, 2).names
     ('column 0', 'column 1')
-    >>> columns_to_draw(None, 3) is None, columns_to_draw(None, 9, chosen=["column 4", "column 2"]).places
-    (True, (4, 2))
+    >>> columns_to_draw(None, 3) is None
+    True
     >>> columns_to_draw(None, 3, [Batch(as_rows([[0, 1, 2], [0, 3, 4]]), None)]).places
     (1, 2)
     """
     n_columns = n_columns if encoding is None else len(encoding.own_names)
-    only = _only_two(encoding, n_columns, batches)
-    pair = only if not chosen else tuple(_place(name, encoding, n_columns) for name in chosen)
+    pair = _only_two(encoding, n_columns, batches)
     if pair is None:
         return None
-    if len(set(pair)) != 2:
-        raise ValueError(f"a picture has two different features, not {', '.join(chosen)}")
     first, second = pair
     names = _name(first, encoding), _name(second, encoding)
     kinds = {} if encoding is None else encoding.columns
     x, y = (kind if isinstance(kind, Numeric) else Numeric(0.0, 1.0) for kind in map(kinds.get, names))
-    are_all = n_columns == 2 or (encoding is None and set(pair) == set(only or ()))
+    are_all = n_columns == 2 or encoding is None
     means, deviations = (x.mean, y.mean), (x.deviation, y.deviation)
     return Columns((first, second), names, means, deviations, are_all, n_columns, encoding)
 
@@ -110,16 +105,6 @@ def _used_columns(batches: Iterable[Batch]) -> tuple[int, ...]:
 
 def _name(place: int, encoding: Encoding | None) -> str:
     return f"column {place}" if encoding is None else encoding.own_names[place]
-
-
-def _place(name: str, encoding: Encoding | None, n_columns: int) -> int:
-    if encoding is not None and name in encoding.own_names:
-        return encoding.own_names.index(name)
-    number = name.removeprefix("column ")
-    if encoding is None and number.isdecimal() and name == _name(int(number), None) and int(number) < n_columns:
-        return int(number)
-    known = ", ".join(_name(place, encoding) for place in range(min(n_columns, 20)))
-    raise ValueError(f"there is no feature {name!r} to draw; there are {known}{', ...' if n_columns > 20 else ''}")
 
 
 def picture_of(
