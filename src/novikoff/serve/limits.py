@@ -34,10 +34,9 @@ class Limited(HttpToolsProtocol):
     timer: asyncio.TimerHandle | None = None
     since = 0.0  # when it last became the client's turn
     taken_by = math.inf  # when what was sent must have been read
-    head = 0  # bytes of the headers so far
-    unparsed = 0  # bytes that have not been parsed yet
+    unparsed = 0  # bytes since headers or a part of a body were complete
     is_asking = True  # headers or body are incomplete
-    is_reading = is_refused = False
+    is_refused = False
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
@@ -96,35 +95,24 @@ class Limited(HttpToolsProtocol):
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
-        self.head, self.is_asking = 0, True
+        self.is_asking = True
         self._turn()
-
-    def on_url(self, url: bytes) -> None:
-        super().on_url(url)
-        self._count(len(url))
-
-    def on_header(self, name: bytes, value: bytes) -> None:
-        if not self.is_reading:  # else it is a trailer, which no route needs, and which must not pass for a header
-            super().on_header(name, value)
-        self._count(len(name) + len(value))
-
-    def _count(self, more: int) -> None:
-        self.head, self.unparsed = self.head + more, 0
-        if self.head > MOST_HEADER_BYTES:
-            self._refuse_headers()
-            raise ValueError("the headers are too long")  # the parser stops
 
     def on_headers_complete(self) -> None:
-        self.is_reading = True
+        self.unparsed = 0
+        if len(self.url) + sum(len(name) + len(value) for name, value in self.headers) > MOST_HEADER_BYTES:
+            self._refuse_headers()
+            raise ValueError("the headers are too long")  # the parser stops
         self._turn()
         super().on_headers_complete()
+        self.headers = []  # for trailers, which no route needs, and which must not pass for headers
 
     def on_body(self, body: bytes) -> None:
         self.unparsed = 0
         super().on_body(body)
 
     def on_message_complete(self) -> None:
-        self.is_reading = self.is_asking = False
+        self.unparsed, self.is_asking = 0, False
         super().on_message_complete()
 
     # The answer

@@ -1,5 +1,6 @@
 """Run a service: its store, its address, who may call."""
 
+import gc
 import re
 import signal
 import socket
@@ -93,6 +94,8 @@ def serve(listener: socket.socket, app: "App") -> None:
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, UNSENT_BYTES)
     # The writer's thread returns from the disk many times in a transaction, and must not wait long for its turn.
     sys.setswitchinterval(0.0002)
+    # What is imported lives as long as the process; collecting garbage there took a fifth of the time of a request.
+    gc.freeze()
     # uvicorn shuts down gracefully on SIGTERM, and then raises the signal again; that is no failure.
     before = signal.signal(signal.SIGTERM, lambda number, frame: None)
     try:
