@@ -1,6 +1,6 @@
 """The service against River behind FastAPI, Vowpal Wabbit's daemon, and `learn_many` in memory.
 
-    pip install ".[bench,serve]"
+    pip install ".[bench,serve,client]"
     python benchmarks/serve.py [--smoke] [--only single batches memory] [--store postgresql://...]
 
 Examples have 20 features. Every example that ours has acknowledged is on the disk; the peers keep nothing. 64
@@ -16,6 +16,7 @@ import json
 import os
 import random
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -180,12 +181,12 @@ def vowpal_request(example: dict[str, Any]) -> str:
 
 
 @contextlib.contextmanager
-def process(*command: str) -> Iterator[str]:
-    """A server; yields the first line that it prints."""
+def process(*command: str, prints: bool = True) -> Iterator[str]:
+    """A server; yields the first line that it prints, if it prints any."""
     server = subprocess.Popen([sys.executable, *command], stdout=subprocess.PIPE, text=True, start_new_session=True)
     try:
         assert server.stdout is not None
-        yield server.stdout.readline()
+        yield server.stdout.readline() if prints else ""
     finally:
         os.killpg(server.pid, signal.SIGTERM)  # Vowpal Wabbit has children
         try:
@@ -196,14 +197,15 @@ def process(*command: str) -> Iterator[str]:
 
 @contextlib.contextmanager
 def ours(store: str) -> Iterator[int]:
-    import urllib.request
+    """The service, which like its peers logs no requests."""
+    from novikoff.serve import Client
 
-    with process("-m", "novikoff.cli", "serve", "--store", store, "--port", "0", "--json") as line:
-        address = json.loads(line)["address"].rstrip("/")
-        body = json.dumps({"classes": [False, True]}).encode()
-        headers = {"Content-Type": "application/json"}
-        urllib.request.urlopen(urllib.request.Request(f"{address}/v1/models/m", body, headers, method="PUT")).close()
-        yield int(address.rpartition(":")[2])
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port = int(probe.getsockname()[1])
+    with process("-m", "novikoff.cli", "serve", "--store", store, "--port", str(port), "--quiet", prints=False):
+        with Client(f"http://127.0.0.1:{port}", "m") as model:
+            model.create(classes=[False, True])
+        yield port
 
 
 @contextlib.contextmanager
