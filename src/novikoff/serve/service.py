@@ -140,7 +140,8 @@ class Service:
     async def use(self, name: str, even_aside: bool = False) -> LoadedModel:
         """Return a model that stays in memory until it is released; one that is set aside only to be deleted."""
         model = await self.models.use(name, even_aside)
-        self._make_room()
+        if len(self.models.loaded) > self.models.most:
+            self._make_room()
         return model
 
     async def create_model(self, name: str, settings: Settings) -> tuple[messages.About, bool]:
