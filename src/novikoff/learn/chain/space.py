@@ -301,7 +301,7 @@ class ChainLearner(Learner):
             reach = (lengths[step - 1] if step else 0) + TOKENS_PER_CALL
             stop = max(int(np.searchsorted(lengths, reach)), step + 1) if self.guesses is None else step + 1
             part = order[step:stop]
-            demand = Demand(self.cost, self.lead, longest)
+            demand = Demand(float(self.cost), float(self.lead), longest)  # compiled once for any lead
             task = (tokens.rows.matrix, tokens.starts, self.labels, part, demand, memory.examples)
             made, wrong, visited = sequence_epoch(*task, memory.weights, memory.drift, scratch, at, narrow)
             if visited < len(part):
