@@ -93,7 +93,7 @@ def test_what_is_not_finite_stays_so_and_is_named():
 
 PARTS = np.array([1e16, 1.0, -1e16, 2.0])
 COO = (PARTS, (np.array([0, 0, 0, 1]), np.array([1, 1, 1, 0])))
-CSC = (PARTS[[3, 0, 1, 2]], np.array([1, 0, 0, 0]), np.array([0, 1, 4, 4]))
+CSC = (PARTS[[3, 0, 1, 2]], np.array([1, 0, 0, 0], dtype=np.int32), np.array([0, 1, 4, 4], dtype=np.int32))
 FORMS = {
     "csr": lambda: as_csr(sparse.coo_array(COO, shape=(2, 3))),
     "coo": lambda: sparse.coo_array(COO, shape=(2, 3)),

@@ -1,7 +1,9 @@
 """Memory follows the entries, not the largest index: two lines with the index 300,000,000 are a small data set."""
 
+import os
 import subprocess
 import sys
+import textwrap
 from functools import partial
 
 import numpy as np
@@ -16,27 +18,32 @@ from novikoff.engine.rows import as_rows
 from novikoff.keep.models import load_plain
 from novikoff.learn.linear.files import learn_from
 from tests.cli.calling import environment
+from tests.memory import FRUGAL
 
 WIDE = 300_000_001
 READOUTS = ["last", "average", "vote"]
 
-# 1 GB of address space beyond what the libraries take when they are imported: a vector of all columns has 2.4.
+# A vector of all columns has 2.4 GB.
 LIMITED = """
-import resource, sys
-import numpy, scipy.sparse, sklearn, numba, pyarrow
+import sys
 import novikoff.learn.linear.space, novikoff.learn.kernel.space, novikoff.keep.models, novikoff.estimators.perceptron
 import novikoff.cli.fit, novikoff.prove.separable.search.certify
-with open("/proc/self/statm") as statm:
-    now = int(statm.read().split()[0]) * resource.getpagesize()
-resource.setrlimit(resource.RLIMIT_AS, (now + 1_000_000_000, now + 1_000_000_000))
+from tests.memory import watched
+
+def work():
+{work}
+
+with watched() as peak:
+    work()
+assert peak.growth < 1_000_000_000, peak.growth
 """
 
 
 def limited(code, folder):
     return subprocess.run(
-        [sys.executable, "-c", LIMITED + code],
+        [sys.executable, "-c", LIMITED.format(work=textwrap.indent(code, "    "))],
         cwd=folder,
-        env=environment(),
+        env={**environment(), **FRUGAL, "PYTHONPATH": os.pathsep.join(sys.path)},
         capture_output=True,
         text=True,
         check=False,
@@ -147,7 +154,7 @@ def test_weights_are_named_by_their_columns(tmp_path):
     assert load_plain(tmp_path / "model").predict(batch).tolist() == [1, 0]
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="limits the address space")
+@pytest.mark.skipif(sys.platform != "linux", reason="measures memory as Linux does it")
 def test_learning_saving_and_predicting_fit_into_little_memory(tmp_path):
     (tmp_path / "wide.svm").write_text("1 300000000:1\n0 4000000000:1\n1 7:1\n")
     done = limited(
@@ -172,12 +179,16 @@ print(KernelPerceptron(kernel="linear").fit(X, y).predict(X).tolist())
     assert done.stdout.count("[1") == 6
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="limits the address space")
+@pytest.mark.skipif(sys.platform != "linux", reason="measures memory as Linux does it")
 def test_the_command_learns_from_a_wide_file_in_little_memory(tmp_path):
     (tmp_path / "wide.svm").write_text("1 300000000:1\n0 4000000000:1\n1 7:1\n")
-    start = "\nfrom novikoff.cli.commands import exit_code, novikoff\n"
-    for arguments in (["fit", "wide.svm"], ["predict", "wide.novikoff", "wide.svm"], ["inspect", "wide.novikoff"]):
-        done = limited(f"{start}sys.exit(exit_code(novikoff, {arguments}))", tmp_path)
-        assert done.returncode == 0, (arguments, done.stdout, done.stderr[-2000:])
-        if arguments[0] == "fit":
-            assert "not certified: the columns are numbered up to 3,999,999,999" in done.stderr
+    done = limited(
+        """
+from novikoff.cli.commands import exit_code, novikoff
+for line in ("fit wide.svm", "predict wide.novikoff wide.svm", "inspect wide.novikoff"):
+    assert exit_code(novikoff, line.split()) == 0, line
+""",
+        tmp_path,
+    )
+    assert done.returncode == 0, (done.stdout, done.stderr[-2000:])
+    assert "not certified: the columns are numbered up to 3,999,999,999" in done.stderr
