@@ -112,8 +112,7 @@ def test_a_pass_over_blocks_sees_every_row_that_contradicts_a_plane(X, w):
         with exactly([(rows, y)]) as examples:
             data = InBlocks(examples, fit_intercept=False)
             claims = Claims(math.sqrt(2) * MAX, Direction([*w, 0]), 0.0)
-            _, smallest = look_at(data, claims, np.zeros(0, dtype=np.int64), set(), 100)
-            square = smallest.lower_square()
+            _, square = look_at(data, claims, np.zeros(0, dtype=np.int64), set(), 100)
             assert data.lower_square([*w, 0]) == square
             if min(exact) <= 0:
                 assert square is None

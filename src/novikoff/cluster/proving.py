@@ -193,9 +193,8 @@ def contradicting(
 ) -> tuple[Subset | None, Fraction | None]:
     """Return the most urgent rows of this shard that contradict claims, and the margin of the hyperplane."""
     start = int(agreed.starts[worker.number])
-    worst, smallest = look_at(here.blocks(worker, agreed), claims, numbers - start, known, most)
+    worst, square = look_at(here.blocks(worker, agreed), claims, numbers - start, known, most)
     rows = worst.rows()
-    square = None if smallest is None else smallest.lower_square()
     return None if rows is None else Subset(rows.numbers + start, rows.rows, rows.labels, rows.urgency), square
 
 

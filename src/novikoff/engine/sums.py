@@ -29,7 +29,7 @@ def exact_sum(values: Floats, coefficients: Floats) -> float:
     largest = max(np.abs(part).max(initial=0.0) for part in (values, coefficients, products))
     if largest > LARGEST_TO_SPLIT or used.min(initial=1.0) < LEAST_TO_SPLIT:
         return _sum_of_fractions(values, coefficients)
-    (high, low), (upper, lower) = _halves(values), _halves(coefficients)
+    (high, low), (upper, lower) = halves(values), halves(coefficients)
     rest = ((high * upper - products) + high * lower + low * upper) + low * lower
     return math.fsum([*products.tolist(), *rest.tolist()])
 
@@ -46,7 +46,8 @@ def _sum_of_fractions(values: Floats, coefficients: Floats) -> float:
         return math.inf if total > 0 else -math.inf
 
 
-def _halves(values: Floats) -> tuple[Floats, Floats]:
+def halves(values: Floats) -> tuple[Floats, Floats]:
+    """Return two parts of at most 26 bits that add up to each value, so that their products are exact."""
     shifted = values * SPLITTER
     high = shifted - (shifted - values)
     return high, values - high

@@ -4,12 +4,14 @@ import math
 import sys
 from collections.abc import Sequence
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from novikoff.engine.rounding import UNIT_ROUNDOFF, down, up
+from novikoff.engine.sums import halves
 from novikoff.engine.threads import over_rows
 
 
@@ -164,7 +166,7 @@ def _whole_parts(values: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.int64
 
 # Floats with a bound on their error select the rows that may be longest. These may still be many, such as rows of whole
 # numbers, or of length 1. If their entries have few digits, floats add their squares exactly; if not, their squares are
-# added in two parts, which distinguishes lengths that agree to thirty digits, and very few rows need whole numbers.
+# added up exactly and rounded once, and few rows need whole numbers.
 
 
 Floats = NDArray[np.float64]
@@ -258,29 +260,11 @@ def _sums(values: NDArray[Any], starts: NDArray[Any]) -> NDArray[Any]:
 
 
 def _nearly_longest(entries: NDArray[Any], starts: NDArray[Any], exponent: int) -> NDArray[np.int64]:
-    """The rows whose squared length is the largest, or less by very little.
-
-    Adding 2^top to a term and subtracting it again extracts a multiple of 2^(top - 53) and leaves at most that; terms
-    are so few that sums of the extracted parts are not rounded (Rump, Ogita and Oishi 2008).
-    """
+    """The rows whose squared length, rounded once, is the largest: terms are split into products that are exact
+    (Dekker 1971), and added up exactly. What is too small to be split is less than that rounding."""
     half = -exponent // 2
     scaled = entries * np.float64(2.0**half) * np.float64(2.0 ** (-exponent - half))
-    terms = _exact_squares(np.where(np.abs(scaled) < 2.0**-200, 0.0, scaled))
-    count = math.frexp(3 * int(np.diff(starts).max()))[1]
-    sums, top = [], count + 1
-    for _ in range(2):
-        taken = [(2.0**top + term) - 2.0**top for term in terms]
-        terms = [term - part for term, part in zip(terms, taken, strict=True)]
-        sums.append(_sums(taken[0] + taken[1] + taken[2], starts))
-        top += count + 1 - 53
-    behind = (sums[0] - sums[0].max()) + sums[1]
-    error = 2.0 ** (top + 1) + 2 * UNIT_ROUNDOFF * np.abs(behind)
-    return np.flatnonzero(behind + error >= (behind - error).max())
-
-
-def _exact_squares(values: Floats) -> list[Floats]:
-    """Three floats for each value, at most 1, that add up to its square (Dekker 1971)."""
-    shifted = values * (2.0**27 + 1)
-    high = shifted - (shifted - values)
-    low = values - high
-    return [high * high, 2 * high * low, low * low]
+    high, low = halves(np.where(np.abs(scaled) < 2.0**-200, 0.0, scaled))
+    terms = np.column_stack([high * high, 2 * high * low, low * low]).ravel().tolist()
+    sums = np.array([math.fsum(terms[3 * start : 3 * stop]) for start, stop in pairwise(starts.tolist())])
+    return np.flatnonzero(sums >= sums.max() * (1 - 4 * UNIT_ROUNDOFF))

@@ -128,10 +128,6 @@ class WholeRows(NamedTuple):
         products = self.matrix.times(x.numerators).astype(object)
         return np.asarray(products - np.array(self.limits, dtype=object) * x.denominator)
 
-    def size_of(self, excess: int, row: int, denominator: int) -> Fraction:
-        """An excess as a fraction."""
-        return excess * power_of_two(self.exponents[row]) / denominator
-
 
 def dot(floats: Vector, x: Ratios) -> Fraction:
     """The inner product with floats; infinite ones count as 0."""

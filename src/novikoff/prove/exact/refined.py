@@ -36,8 +36,9 @@ EQUILIBRATIONS = 3
 SAFE = 2**62
 # Solutions with more bits are not worth the time.
 MOST_BITS = 400_000
-# Up to this many equations, elimination modulo primes solves what floats cannot.
+# Up to this many equations, elimination modulo primes solves what floats cannot; and up to FEW, fractions do at once.
 MOST_DENSE = 300
+FEW = 24
 # Columns, cubed, eliminated per second on a slow machine: those of sparse factors that fill in, and those of a dense
 # matrix; and the most rows of the latter.
 SPARSE_RATE, FULL_RATE = 5e9, 3e10
@@ -348,10 +349,14 @@ def _full_factors(columns: Any) -> Callable[[Floats, bool], Floats]:
 
 def by_elimination(matrix: WholeMatrix, right: Any, clock: Clock) -> Solution | None:
     """The solution of a small system without floats; None if it is singular or not small."""
-    if matrix.n_rows > MOST_DENSE:
+    if matrix.n_rows > MOST_DENSE or clock.is_over():
         return None
+    left, column = matrix.written_out(), as_matrix([right]).transpose()
     try:
-        found = lifted(matrix.written_out(), as_matrix([right]).transpose(), clock)
+        if matrix.n_rows <= FEW:
+            numerators, denominator = left.solve(column).numer_denom()
+            return Solution([int(n) for n in numerators.entries()], int(denominator))
+        found = lifted(left, column, clock)
     except ZeroDivisionError:
         return None
     return None if found is None else Solution([int(n) for n in found.numerators.entries()], int(found.denominator))

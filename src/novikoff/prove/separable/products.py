@@ -19,8 +19,6 @@ BLOCK = 1_000_000
 MOST_DIGITS = 8
 # Vectors multiplied with the points at once.
 TOGETHER = 32
-# Up to this many digits, numbers are split one digit at a time.
-FEW_DIGITS = 8
 
 
 def whole_matrix(points: Points, which: NDArray[np.int64]) -> tuple[WholeMatrix, int]:
@@ -160,20 +158,12 @@ def _carried(sums: NDArray[np.int64], base: int) -> NDArray[np.int8]:
 
 def _digits_of_whole(w: Sequence[int], base: int) -> Floats:
     """The digits of whole numbers, the lowest first, each with the sign of its number."""
-    n_digits = max(1, -(-max(map(abs, w)).bit_length() // base))
-    if n_digits <= FEW_DIGITS:
-        mask = (1 << base) - 1
-        return np.array(
-            [[(1 if v > 0 else -1) * (abs(v) >> base * place & mask) for place in range(n_digits)] for v in w],
-            dtype=np.float64,
-        )
-    digits, n_bits, powers = np.empty((len(w), n_digits)), n_digits * base, np.ldexp(1.0, np.arange(base))
-    for row, value in zip(digits, w, strict=True):
-        octets = np.frombuffer(abs(int(value)).to_bytes(-(-n_bits // 8), "little"), dtype=np.uint8)
-        row[:] = np.unpackbits(octets, count=n_bits, bitorder="little").reshape(n_digits, base) @ powers
-        if value < 0:
-            row *= -1.0
-    return digits
+    left, sign = np.array([abs(int(v)) for v in w], dtype=object), np.array([-1.0 if v < 0 else 1.0 for v in w])
+    digits, mask = list[Floats](), (1 << base) - 1
+    while not digits or left.any():
+        digits.append((left & mask).astype(np.float64) * sign)
+        left = left >> base
+    return np.column_stack(digits)
 
 
 def smallest_product(

@@ -28,17 +28,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novikoff.engine.clock import Clock, OutOfTimeError
-from novikoff.prove.exact.algebra import as_matrix
 from novikoff.prove.exact.floats import as_integers, lowest_exponent
 from novikoff.prove.exact.ratios import Ratios, Vector, WholeRows, nearest
-from novikoff.prove.exact.refined import Regular, Solution, WholeMatrix, by_elimination
+from novikoff.prove.exact.refined import FEW, Regular, Solution, WholeMatrix, by_elimination
 from novikoff.prove.separable.search.highs import BASIC, FREE, LOWER, UPPER, States, solved_in_floats
 
 Places = NDArray[np.intp]
 Whole = NDArray[Any]
-
-# Up to this many equations, elimination without floats is quicker, and for short numbers an inverse.
-FEW = 24
 
 
 class SingularError(ArithmeticError):
@@ -103,24 +99,11 @@ class Vertex:
     def _factors(self) -> Regular | None:
         return None if len(self.S) <= FEW else Regular.of(self._kernel, self._clock)
 
-    @cached_property
-    def _inverse(self) -> tuple[Any, int]:
-        """The inverse of a small system, as whole numbers and their denominator."""
-        try:
-            numerators, denominator = self._kernel.written_out().inv().numer_denom()
-        except ZeroDivisionError:
-            raise SingularError("the system of a basis cannot be solved") from None
-        return numerators, int(denominator)
-
     def _solve(self, right: list[int], transpose: bool) -> Solution:
         if not right or not any(right):
             return Solution([0] * len(right), 1)
         if self._clock.is_over():
             raise OutOfTimeError
-        if len(right) <= FEW and self._kernel.data.dtype != object:
-            numerators, denominator = self._inverse
-            table = numerators.transpose() if transpose else numerators
-            return Solution([int(v) for v in (table * as_matrix([right]).transpose()).entries()], denominator)
         if self._factors is None:
             matrix = self._kernel.transposed() if transpose else self._kernel
             found = by_elimination(matrix, right, self._clock)

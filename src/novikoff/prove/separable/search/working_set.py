@@ -136,26 +136,6 @@ class MostUrgent:
         return Subset.joined(self._parts).without_copies().most_urgent(self.most) if self._parts else None
 
 
-class SmallestProduct:
-    """The exact smallest product of all points with a vector, from one pass over them."""
-
-    def __init__(self, direction: Direction) -> None:
-        self.direction = direction
-        self._smallest: Fraction | None = None
-
-    def add(self, points: Points, near: tuple[Floats, float]) -> None:
-        """Add the points of a block, given their products in floats and an error bound."""
-        if self._smallest is None or self._smallest > 0:
-            found, _ = smallest_product(points, self.direction.whole, near)
-            self._smallest = found if self._smallest is None else min(found, self._smallest)
-
-    def lower_square(self) -> Fraction | None:
-        """The square of the vector's margin, as in `proofs.lower_square`; None if it does not separate."""
-        if self._smallest is None or self._smallest <= 0:
-            return None
-        return self._smallest**2 / sum(v * v for v in self.direction.whole)
-
-
 @dataclass(frozen=True, eq=False)
 class Claims:
     """Claims about every point, none of which is longer than `longest`.
@@ -174,12 +154,13 @@ class Claims:
     def are_empty(self) -> bool:
         return self.plane is None and self.weak is None and not self.normals
 
-    def test(self, points: Points, smallest: SmallestProduct | None) -> tuple[NDArray[np.bool_], Floats]:
-        """Which points contradict a claim, and their urgency; adds the products with the plane to `smallest`."""
+    def test(self, points: Points) -> tuple[NDArray[np.bool_], Floats, Fraction | None]:
+        """Which points contradict a claim, their urgency, and the smallest product with the plane."""
         wrong, urgency = np.zeros(points.n_points, dtype=bool), np.full(points.n_points, math.inf)
-        if self.plane is not None and smallest is not None:
-            urgency, error = self.plane.products(points, self.longest)
-            smallest.add(points, (urgency, error))
+        smallest: Fraction | None = None
+        if self.plane is not None:
+            near = self.plane.products(points, self.longest)
+            urgency, (smallest, _) = near[0], smallest_product(points, self.plane.whole, near)
             wrong = ~(urgency >= self.least * self.plane.length)
         flat = np.ones(points.n_points, dtype=bool)
         if self.weak is not None:
@@ -193,7 +174,7 @@ class Claims:
             for normal in self.normals:
                 outside = which[normal.signs(on, self.longest) != 0]
                 wrong[outside], urgency[outside] = True, np.fmin(urgency[outside], 0.0)
-        return wrong, urgency
+        return wrong, urgency, smallest
 
     def urgency(self, points: Points) -> Floats:
         """The slack of points in claims that a product is positive, or not negative."""
@@ -269,8 +250,8 @@ class Passes:
 
         Raises OutOfTimeError if time runs out during the pass.
         """
-        worst, smallest = look_at(data, claims, working.numbers, set(working.contents()), most, clock)
-        return worst.rows(), None if smallest is None else smallest.lower_square()
+        worst, square = look_at(data, claims, working.numbers, set(working.contents()), most, clock)
+        return worst.rows(), square
 
 
 def look_at(
@@ -280,12 +261,13 @@ def look_at(
     known: Container[tuple[bytes, Any]],
     most: int,
     clock: Clock = UNLIMITED,
-) -> tuple[MostUrgent, SmallestProduct | None]:
-    """One pass for rows that contradict claims, except those with these `numbers` or `known` contents."""
-    worst = MostUrgent(most)
-    smallest = None if claims.plane is None else SmallestProduct(claims.plane)
+) -> tuple[MostUrgent, Fraction | None]:
+    """One pass for rows that contradict claims, except those with these `numbers` or `known` contents; and the square
+    of the margin of the plane, as `proofs.lower_square`, None if it does not separate."""
+    worst, products = MostUrgent(most), list[Fraction]()
     for block in clock.through(data.blocks()):
-        wrong, urgency = claims.test(data.points(block.rows, block.labels), smallest)
+        wrong, urgency, smallest = claims.test(data.points(block.rows, block.labels))
+        products += [] if smallest is None else [smallest]
         rows = np.flatnonzero(wrong.reshape(block.rows.n_rows, -1).any(axis=1))
         rows = rows[~np.isin(block.first + rows, numbers)]
         if len(rows):
@@ -293,7 +275,9 @@ def look_at(
             # A copy of a known row adds nothing, even if floats cannot show that the claim holds for it.
             if (new := some.without(known)) is not None:
                 worst.add(new)
-    return worst, smallest
+    if claims.plane is None or not min(products) > 0:
+        return worst, None
+    return worst, min(products) ** 2 / sum(v * v for v in claims.plane.whole)
 
 
 @dataclass
