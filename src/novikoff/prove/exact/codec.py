@@ -62,8 +62,8 @@ def written_part(part: Any, record: Any = None) -> dict[str, Any]:
     record = record or type(part)
     kinds, defaults = _kinds(record), _defaults(record)
     values = part if isinstance(part, dict) else {name: getattr(part, name) for name in kinds}
-    has = {name: value for name, value in values.items() if name not in defaults or value != defaults[name]}
-    return {name: written_value(value, kinds[name]) for name, value in has.items()}
+    has = (name for name in kinds if name in values and (name not in defaults or values[name] != defaults[name]))
+    return {name: written_value(values[name], kinds[name]) for name in has}
 
 
 def written_value(value: Any, kind: Any) -> Any:
