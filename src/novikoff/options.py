@@ -203,7 +203,8 @@ class Options:
 
     def __post_init__(self) -> None:
         for field in fields(self):
-            DECLARED[field.name].kind.check(field.name, getattr(self, field.name))
+            if (value := getattr(self, field.name)) is not field.default:
+                DECLARED[field.name].kind.check(field.name, value)
 
     @property
     def epochs(self) -> int | None:

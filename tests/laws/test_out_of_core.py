@@ -14,8 +14,10 @@ from novikoff.data.cache import BLOCK_BYTES
 from novikoff.data.examples import Examples
 from novikoff.data.order import random_order
 from novikoff.engine.rows import as_rows
+from novikoff.learn.fit import learn_once
 from novikoff.learn.linear.memory import LinearMemory, decider
-from novikoff.learn.linear.space import learn_online, perceptron
+from novikoff.learn.linear.space import Linear, learn_online, perceptron
+from novikoff.options import Options
 from tests.draws import draws
 from tests.memory import FRUGAL
 
@@ -97,7 +99,8 @@ def test_shuffled_blocks_give_the_model_of_the_rows_in_the_order_visited(form, s
     parts = perceptron(blocks, max_iter=3, lead=0, random_state=seed, record_mistakes=True)
     order = np.concatenate(list(visited(np.diff(blocks.starts), seed, parts.run.epochs)))
     memory = LinearMemory.empty(X.shape[1], n_classes)
-    mistakes = learn_online(memory, X[order], y[order], record_mistakes=True)
+    examples_in_order = Linear().examples(X[order], y[order], n_classes)
+    mistakes = learn_once(examples_in_order, Linear(), Options(lead=0.0, record_mistakes=True), memory).mistakes()
     assert (parts.memory.weights == memory.weights).all()
     assert (parts.memory.average() == memory.average()).all()
     assert parts.mistakes.rows.tolist() == order[mistakes.rows].tolist()

@@ -60,9 +60,7 @@ def test_a_sequence_model_has_features_and_labels():
     model = SequencePerceptron(templates=["w[0]"], random_state=0)
     model.fit(words, [["DET", "NOUN", "VERB"], ["NOUN", "VERB"]])
     bars = HeaviestDisplay.from_estimator(model, n=3).bars
-    assert [(b.name, b.label, b.weight) for b in bars] == [
-        (str(w.feature), w.label, w.weight) for w in model.heaviest(3)
-    ]
+    assert [(b.name, b.label, b.weight) for b in bars] == [(str(w.name), w.label, w.weight) for w in model.heaviest(3)]
     assert {bar.label for bar in HeaviestDisplay.from_estimator(model, label="DET").bars} == {"DET"}
 
 

@@ -9,8 +9,9 @@ from sklearn.utils.validation import check_is_fitted
 from novikoff.estimators.given import NO_CHANCES, seed_of
 from novikoff.estimators.shell import Absent, Shell, all_or_nothing, end_run
 from novikoff.learn.chain.space import SequenceRun
-from novikoff.learn.chain.tagger import Constraint, LabelWeight, ScoredLabels, Tagger, learn_online, learn_tagger
+from novikoff.learn.chain.tagger import Constraint, ScoredLabels, Tagger, learn_online, learn_tagger
 from novikoff.learn.epochs import Watcher, put_off_interrupt
+from novikoff.learn.model import NamedWeight
 from novikoff.options import Lead, MaxIter, Readout, described
 
 
@@ -123,6 +124,7 @@ class SequencePerceptron(Shell):
         return self._fitted().label(X)
 
     def predict_single(self, tokens: Any) -> list[Hashable]:
+        """The best label sequence of one sequence."""
         return self._fitted().label([tokens])[0]
 
     def predict_with_scores(self, X: Any) -> list[ScoredLabels]:
@@ -140,7 +142,7 @@ class SequencePerceptron(Shell):
         """
         return self._fitted().accuracy(X, y)
 
-    def heaviest(self, n: int | None = 20, label: Hashable | None = None) -> list[LabelWeight]:
+    def heaviest(self, n: int | None = 20, label: Hashable | None = None) -> list[NamedWeight]:
         """The weights of features by name, the largest absolute value first; of one label, if it is given."""
         return self._fitted().heaviest(n, label)
 
@@ -152,15 +154,16 @@ class SequencePerceptron(Shell):
     @property
     def state_features_(self) -> dict[tuple[Any, Hashable | None], float]:
         """The weight of every feature and label, where it is not 0."""
-        return {(weight.feature, weight.label): weight.weight for weight in self._fitted().heaviest(None)}
+        return {(name, label): weight for label, name, weight in self._fitted().heaviest(None)}
 
     @property
     def transition_features_(self) -> dict[tuple[Hashable | None, Hashable | None], float]:
         """The weight of every label after a label, where it is not 0; None is the sequence boundary."""
-        return {(link.feature, link.label): link.weight for link in self._fitted().links()}
+        return {(before, after): weight for after, before, weight in self._fitted().links()}
 
     @property
     def tagger_(self) -> Tagger:
+        """The trained labeller itself, free of scikit-learn."""
         return self._fitted()
 
     @property

@@ -113,6 +113,7 @@ class Shell(BaseEstimator):
 
     @property
     def run_(self) -> Any:
+        """The record of the run."""
         model = self.to_model()
         of_table = model.encoding if getattr(model, "takes_a_table", False) else None
         return model.record if of_table is None else replace(model.record, scaled=of_table.why_scaled)
@@ -278,17 +279,21 @@ class ClassifierShell(ClassifierMixin, Shell):
         Of two classes, the second has the scores of 0 and above. With more, there is one column per class. Scores are
         added up in column order, so dense and sparse rows of the same values have the same scores, bit for bit.
         """
-        return self._joined(X, lambda decided: decided.scores)
+        return self._decided(X, lambda decided: decided.scores)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        return self._joined(X, lambda decided: decided.labels)
+        """The class of every row."""
+        return self._decided(X, lambda decided: decided.labels)
 
-    def _joined(self, X: Any, part: Callable[[Decided], NDArray[Any]]) -> NDArray[Any]:
+    def _decided(
+        self, X: Any, part: Callable[[Decided], NDArray[Any]], rows: Callable[[Any], Iterable[Any]] | None = None
+    ) -> NDArray[Any]:
+        """A part of the decisions about all rows, which the model takes part by part."""
         check_is_fitted(self)
         check_options(readout=self.readout)
         model = self.to_model()
         with on_cores(getattr(self, "n_jobs", None)):
-            parts = [part(model.decide_rows(rows)) for rows in self._to_decide(X)]
+            parts = [part(model.decide_rows(some)) for some in (rows or self._to_decide)(X)]
         if not parts:
             raise ValueError("X has no examples to predict")
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
@@ -303,19 +308,16 @@ class ClassifierShell(ClassifierMixin, Shell):
             return float(super().score(X, labels_to_check(y), sample_weight))
         if y is not None or sample_weight is not None:
             raise ValueError("batches have labels of their own, and no weights; omit y and sample_weight")
-        check_is_fitted(self)
-        model, right, n_rows = self.to_model(), 0, 0
-        with on_cores(getattr(self, "n_jobs", None)):
-            for batch in self._batches(X):
-                if batch.labels is None:
-                    raise ValueError(
-                        "there are no labels to compare with; name their column, as in read(path, label=...)"
-                    )
-                right += int(np.count_nonzero(model.decide_rows(batch.rows).labels == batch.labels))
-                n_rows += len(batch.labels)
-        if not n_rows:
-            raise ValueError("X has no examples to predict")
-        return right / n_rows
+        labels = []
+
+        def rows(batch: Batch) -> Any:
+            if batch.labels is None:
+                raise ValueError("there are no labels to compare with; name their column, as in read(path, label=...)")
+            labels.append(batch.labels)
+            return batch.rows
+
+        found = self._decided(X, lambda decided: decided.labels, lambda X: map(rows, self._batches(X)))
+        return float(np.mean(found == np.concatenate(labels)))
 
     def _with_leads(self, X: Any) -> tuple[Any, Any]:
         return self.predict(X), leads(self.decision_function(X))

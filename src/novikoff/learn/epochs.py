@@ -101,9 +101,6 @@ class Watch:
             return Stopped.INTERRUPTED
         return Stopped.TIME_LIMIT if now() > self.deadline else None
 
-    def is_over(self) -> bool:
-        return self.cut_short() is not None
-
     def patience(self, history: History, most: int) -> int:
         """How many updates may come before the margin can be ruled out: each shortens w by at most R."""
         if self.min_margin is None:
@@ -322,22 +319,17 @@ def next_look(epochs: int, n_rows: int) -> int:
 
 
 def cancel(parts: Iterable[tuple[Any, float, int]], watch: Watch) -> bool:
-    """Whether values, each with its multiplicity, add up to exactly 0 by name; False also if time runs out."""
+    """Whether values, each with its multiplicity, add up to exactly 0 by name; False also if time runs out.
+
+    >>> cancel([("a", 0.1, 2), ("a", -0.2, 1)], Watch()), cancel([("a", x, 1) for x in (0.1, 0.2, -0.3)], Watch())
+    (True, False)
+    """
     total: dict[Any, Fraction] = defaultdict(Fraction)
     for name, value, times in parts:
-        if watch.is_over():
+        if watch.cut_short() is not None:
             return False
         total[name] += times * Fraction(value)
     return not any(total.values())
-
-
-def vanishes(values: Iterable[float], times: Iterable[int]) -> bool:
-    """Whether the sum of values, each with its multiplicity, is exactly 0.
-
-    >>> vanishes([0.1, -0.2], [2, 1]), vanishes([0.1, 0.2, -0.3], [1, 1, 1])
-    (True, False)
-    """
-    return not sum(Fraction(value) * count for value, count in zip(values, times, strict=True))
 
 
 @dataclass

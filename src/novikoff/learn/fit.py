@@ -108,7 +108,9 @@ def fit(
     learned, judged = (examples, None) if part is None else examples.parted(part)
     space = space.over(learned, options)
     options = settled(options, learned.n_rows, leads=space.leads, start=start)
-    chosen, of_choice = choose(learned, options, space)
+    chosen, of_choice = options, dict[str, Any]()
+    if options.lead == "auto" or options.early_stopping:
+        chosen, of_choice = choose(learned, options, space)
     learner = space.learner(learned, chosen, None if start is None else start.copy())
     learner.one_by_one = options.tol is not None
     stopped = run(learner, chosen, watch, progress)

@@ -108,14 +108,17 @@ class ChunkScores:
 
     @property
     def precision(self) -> float:
+        """The precision over chunks of all types."""
         return self.overall.precision
 
     @property
     def recall(self) -> float:
+        """The recall over chunks of all types."""
         return self.overall.recall
 
     @property
     def f1(self) -> float:
+        """The F1 over chunks of all types."""
         return self.overall.f1
 
     @property

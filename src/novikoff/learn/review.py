@@ -129,10 +129,12 @@ class Review:
 
     @property
     def n_accepted(self) -> int:
+        """How many held-out rows are accepted."""
         return self._at_threshold(self.accepted)
 
     @property
     def n_wrong(self) -> int:
+        """How many of these are wrong."""
         return self._at_threshold(self.wrong)
 
     def _at_threshold(self, counts: tuple[int, ...]) -> int:

@@ -327,5 +327,5 @@ class History:
             readout=readout,
             lead=self.lead,
             narrow=self.narrow,
-            **{"epochs": len(per_epoch), **more},
+            **{"weighted": getattr(self, "weighted", False), "epochs": len(per_epoch), **more},
         )

@@ -234,7 +234,7 @@ def sequence_perceptron(
 
 @dataclass
 class ChainLearner(Learner):
-    """A learner of label sequences, whose features are added and subtracted: the space of a chain.
+    """A learner of label sequences, whose features are added and subtracted.
 
     By epoch it has the wrong tokens and the seconds; and `which` sequences were mistaken, for what if there are
     `guesses`.

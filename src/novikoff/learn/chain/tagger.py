@@ -41,7 +41,7 @@ from novikoff.learn.chain.space import (
 )
 from novikoff.learn.epochs import Watcher
 from novikoff.learn.fit import fit, held_out_part
-from novikoff.learn.model import LearnedModel, NamedWeight
+from novikoff.learn.model import LearnedModel, NamedWeight, heaviest_first
 from novikoff.learn.review import voided
 from novikoff.options import Options
 
@@ -98,15 +98,6 @@ class TokenFeatures:
         if isinstance(self.index, TemplateIndex):
             return as_columns(sequences, self.columns, self.index.needed)
         return sequences
-
-
-@dataclass(frozen=True)
-class LabelWeight:
-    """A weight by name: of a feature and a label, or of a label after a label (None: the sequence boundary)."""
-
-    feature: Any
-    label: Label | None
-    weight: float
 
 
 @dataclass(frozen=True)
@@ -180,7 +171,7 @@ class Tagger(LearnedModel):
             raise ValueError("there are no tokens to score")
         return 1.0 - float(np.mean(wrong_labels(self.weights, tokens, numbers)))
 
-    def heaviest(self, n: int | None = 20, label: Label | None = None) -> list[LabelWeight]:
+    def heaviest(self, n: int | None = 20, label: Label | None = None) -> list[NamedWeight]:
         """The weights of features, the largest absolute value first; of one label, if it is given."""
         features, numbers, weights = self.weights.emissions.entries()
         if label is not None:
@@ -190,24 +181,18 @@ class Tagger(LearnedModel):
             features, numbers, weights = features[chosen], numbers[chosen], weights[chosen]
         order = np.argsort(-np.abs(weights), kind="stable")[:n]
         names = self.features.index.names()
-        named = zip(features[order].tolist(), numbers[order].tolist(), weights[order].tolist(), strict=True)
-        return [
-            LabelWeight(names[feature], self.labels[number], weight / self.divisor) for feature, number, weight in named
-        ]
+        named = zip(numbers[order].tolist(), features[order].tolist(), weights[order].tolist(), strict=True)
+        return [NamedWeight(self.labels[number], names[row], weight / self.divisor) for number, row, weight in named]
 
     def weights_by_name(self) -> list[NamedWeight]:
-        return [NamedWeight(weight.label, weight.feature, weight.weight) for weight in self.heaviest(None)]
+        return self.heaviest(None)
 
-    def links(self) -> list[LabelWeight]:
-        """The weights of label after label, the largest absolute value first; None is the sequence boundary."""
-        ends: tuple[Label | None, ...] = (*self.labels, None)
-        table = self.weights.links.table
-        rows, columns = np.nonzero(np.isfinite(table) & (table != 0.0))
-        links = [
-            LabelWeight(ends[i], ends[j], float(table[i, j]) / self.divisor)
-            for i, j in zip(rows.tolist(), columns.tolist(), strict=True)
-        ]
-        return sorted(links, key=lambda link: -abs(link.weight))
+    def links(self) -> list[NamedWeight]:
+        """The weights of a label after another, its name, the largest absolute value first; None is the sequence
+        boundary."""
+        ends, table = (*self.labels, None), self.weights.links.table
+        places = np.argwhere(np.isfinite(table)).tolist()
+        return heaviest_first(NamedWeight(ends[j], ends[i], float(table[i, j]) / self.divisor) for i, j in places)
 
     def joint_features(self, sequence: Any, labels: Sequence[Label]) -> dict[Any, float]:
         """The features of a sequence with its labels, by name: what a mistake adds of gold, and subtracts of a guess.
@@ -228,8 +213,8 @@ class Tagger(LearnedModel):
         return found
 
     def named_weights(self) -> dict[Any, float]:
-        states = {("state", weight.feature, weight.label): weight.weight for weight in self.heaviest(None)}
-        return states | {("transition", link.feature, link.label): link.weight for link in self.links()}
+        states = {("state", name, label): weight for label, name, weight in self.heaviest(None)}
+        return states | {("transition", before, after): weight for after, before, weight in self.links()}
 
     def pruned(self, below: float = 0.0) -> "Tagger":
         """A tagger without weights of size `below` or less, and without the features that have no weight left."""

@@ -5,7 +5,7 @@ products (`precomputed`), or any objects, for which the user supplies a function
 """
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -296,19 +296,11 @@ def check_kernel(form: Any, *, gamma: Any, degree: Any, coef0: Any, params: Any)
 
 def variance(rows: Rows) -> float:
     """The variance of all coordinates, computed from the nonzero ones, so that dense and sparse rows agree."""
-    count = rows.n_rows * rows.n_columns
-
-    def parts() -> Iterable[Floats]:
-        for start in range(0, rows.n_rows, 1024):
-            entries = rows.part(start, min(start + 1024, rows.n_rows)).entries
-            yield entries[entries != 0].astype(np.float64)
-
+    count, entries = rows.n_rows * rows.n_columns, rows.entries[rows.entries != 0].astype(np.float64)
     if not count:
         return 0.0
-    mean = sum(float(part.sum()) for part in parts()) / count
-    filled = sum(len(part) for part in parts())
-    about = sum(float(np.square(part - mean).sum()) for part in parts())
-    return (about + (count - filled) * mean**2) / count
+    mean = float(entries.sum()) / count
+    return (float(np.square(entries - mean).sum()) + (count - len(entries)) * mean**2) / count
 
 
 def as_points(X: Any, form: str | Callable[..., Any], *, square: bool = True) -> Points:

@@ -323,7 +323,7 @@ class KernelLearner(Learner):
         form, square = self.history.kernel, 0
         signed = self.labels[0, rows].astype(np.int64).astype(object) * times
         for a, line in zip(signed, KernelFunction("linear").between(points, points).astype(np.int64), strict=True):
-            if watch.is_over():
+            if watch.cut_short() is not None:
                 return None
             values = line.astype(object)
             if form.form == "poly":

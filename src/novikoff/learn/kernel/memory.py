@@ -120,6 +120,10 @@ class KernelMemory(History):
         return self.kernel.is_definite and self.budget is None
 
     @property
+    def weighted(self) -> bool:
+        return self.class_weights is not None
+
+    @property
     def heaviest(self) -> float:
         return 1.0 if self.class_weights is None else float(self.class_weights.max())
 
@@ -182,9 +186,6 @@ class KernelMemory(History):
         k, c = int(self.by_class.max()) + more, self.heaviest
         own = 8.0 * UNIT_ROUNDOFF * k * self.largest + self.doubt
         return k * (2.0 * c * float(self.doubts(more).max()) + c * c * own)
-
-    def recorded(self, *asked: Any, **more: Any) -> Any:
-        return super().recorded(*asked, **{"weighted": self.class_weights is not None, **more})
 
     def summed(self) -> Floats:
         last = self.coefficients

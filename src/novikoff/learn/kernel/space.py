@@ -1,10 +1,9 @@
 """The perceptron in the space of a kernel: the weights are the sum of the mistakes, so products with them suffice.
 
 w = sum a_j phi(x_j) over the mistaken rows x_j, hence <w, phi(x)> = sum a_j K(x_j, x) (Aizerman, Braverman & Rozonoer
-1964; Freund & Schapire 1999). `kernel_perceptron` is the batch algorithm, `learn_online` one pass in the order given.
-Both are exactly the online algorithm, example by example, but computed in blocks: the kernel of a block against the
-support rows is one matrix product, and the block's own kernel matrix serves the sequential part. From the second epoch
-on, scores start from those of the last epoch, so that only the mistakes since then are computed.
+1964; Freund & Schapire 1999). It is the online algorithm, example by example, computed in blocks: the kernel of a block
+against the support rows is one matrix product, and the block's own kernel matrix serves the sequential part. From the
+second epoch on, scores start from those of the last epoch, so that only the mistakes since then are computed.
 
 There is no intercept: a constant added to the kernel plays that role. With more than two classes each has its own
 binary perceptron, against the rest; they share the support rows, with a coefficient for each class.
@@ -112,10 +111,9 @@ def kernel_perceptron(
 ) -> Fitted:
     """The batch perceptron with a kernel: epochs until one makes no mistake, or a limit is reached.
 
-    The parameters are fields of `KernelSpace` (kernel, gamma, degree, coef0, kernel_params, budget) and options of
-    `novikoff.options`; labels are as in `perceptron`. Every class against the rest has the same `lead`, in units of the
-    largest K(x, x) so far, and with `min_margin` learning stops as soon as ||w||/k is below that for some class.
-    Held-out rows are not used for anything, not even for gamma="scale". A `class_weight` c makes phi(x) c phi(x).
+    The parameters are fields of `KernelSpace` and options of `novikoff.options`; labels are as in `perceptron`. Every
+    class against the rest has the same `lead`, in units of the largest K(x, x) so far, and with `min_margin` learning
+    stops as soon as ||w||/k is below that for some class. A `class_weight` c makes phi(x) c phi(x).
 
     The record counts the mistakes of all classes. Its `errors` are known only after an epoch without a mistake:
     otherwise, scoring every row would cost as much as learning did.

@@ -59,12 +59,9 @@ def learn_from(
     `Examples` of a cache.
 
     Labels are those of the source; `classes` may name them beforehand. Records of a table need an `encoding`, which is
-    learned in an extra pass, without the held-out rows, if none is given. The options are those of `perceptron`; with
-    `shuffle` the blocks of the cache, and the rows within each, are visited in random order. The cache is written to a
-    folder of its own in `cache_folder` (or where temporary files go), and is always removed.
-
-    The `space` is `Linear` by default. With `folds` the record also has the errors of cross-validation; `watch` and
-    `progress` see their runs, too.
+    learned in an extra pass, without the held-out rows, if none is given. The cache is written to a folder of its own
+    in `cache_folder` (or where temporary files go), and is always removed. The `space` is `Linear` by default. With
+    `folds` the record also has the errors of cross-validation; `watch` and `progress` see their runs, too.
 
     >>> first = ([[-1, 2], [1, 0], [1, 1]], ["blue", "red", "red"])
     >>> second = ([[-1, 0], [-1, -2], [1, -1]], ["blue", "blue", "red"])

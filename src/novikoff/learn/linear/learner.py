@@ -3,21 +3,19 @@
 import hashlib
 import math
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from novikoff.data.examples import Block, Examples
-from novikoff.data.narrow import narrow, used_columns
 from novikoff.data.order import POOL, Order, block_order, given_order, random_order
 from novikoff.engine.linear import Rule, Updates, multiclass_epoch
 from novikoff.engine.rounding import UNIT_ROUNDOFF
 from novikoff.engine.rows import Rows, folded_squares, longest_square
 from novikoff.engine.slack import Ahead
 from novikoff.learn.class_weights import ExampleWeights, multiplied_squares, weights_of_rows
-from novikoff.learn.epochs import MOST_COUNTED, Learner, Watch, next_look, vanishes
+from novikoff.learn.epochs import MOST_COUNTED, Learner, Watch, cancel, next_look
 from novikoff.learn.linear.memory import LinearMemory, decider
 from novikoff.learn.linear.vote import Ballot, LinearMistakes
 from novikoff.learn.run import Cycle, Stopped
@@ -89,14 +87,12 @@ class LinearLearner(Learner):
 
     def wrong(self, examples: Examples, readout: Readout) -> NDArray[np.bool_]:
         self._log()
-        decides = decider(self.history, readout)
-
-        def wrong(block: Block) -> NDArray[np.bool_]:
+        decides, found = decider(self.history, readout), []
+        for block in examples.blocks():
             if examples is self.examples:
                 self.measure(block)
-            return decides.classes(block.rows) != examples.places_of(block.labels)
-
-        return np.concatenate([wrong(block) for block in examples.blocks()])
+            found.append(decides.classes(block.rows) != examples.places_of(block.labels))
+        return np.concatenate(found)
 
     def error_weights(self, examples: Examples) -> Any:
         places = np.concatenate([examples.places_of(block.labels) for block in examples.blocks()])
@@ -275,12 +271,7 @@ def cycle_of(
 
 def _vanish(rows: Rows, times: Numbers, folded: bool, watch: Watch) -> bool:
     """Whether rows, with their multiplicities, add up to exactly 0; False also if time runs out."""
-    if folded and times.sum() != 0:
-        return False
-    if not rows.is_sparse:
-        pairs = ((column, times) for column in rows.as_array().T)
-    else:
-        columns = narrow(rows, used_columns([rows])).as_scipy().tocsc()
-        parts = (slice(*ends) for ends in pairwise(columns.indptr.tolist()))
-        pairs = ((columns.data[part], times[columns.indices[part]]) for part in parts)
-    return all(not watch.is_over() and vanishes(values.tolist(), own.tolist()) for values, own in pairs)
+    entries = rows.as_sparse().as_scipy().tocoo()
+    columns, values = entries.col.tolist(), entries.data.tolist()
+    adds_up = zip(columns, values, times[entries.row].tolist(), strict=True)
+    return not (folded and times.sum()) and cancel(adds_up, watch)

@@ -142,9 +142,6 @@ class LinearMemory(History):
         for _, length in super().lengths():
             yield self.counted, up(length + moved)
 
-    def recorded(self, *asked: Any, **more: Any) -> Any:
-        return super().recorded(*asked, **{"weighted": self.weighted, **more})
-
     def finished(self) -> "LinearMemory":
         return self if self.columns is None else self.only_touched()
 
@@ -174,34 +171,34 @@ def columns_to_keep(parts: Iterable[Rows], n_columns: int, n_entries: int, n_cla
 
 def scores(rows: Rows, weights: NDArray[np.float64], constant: float) -> NDArray[np.float64]:
     """The score of every row, added up in column order: n scores for one weight vector, n x classes for more."""
-    rows, numbers = rows.without_repeats(), rows.n_entries * len(weights)
+    rows = rows.without_repeats()
     result = np.empty((rows.n_rows, len(weights)))
-    W, fill = _side_by_side(weights, rows), fill_scores.for_parts(numbers)
-
-    def work(start: int, stop: int) -> None:
-        fill(span(rows.matrix, start, stop), W, constant, result[start:stop])
-
-    over_rows(work, rows.n_rows, numbers)
+    _fill(fill_scores, rows, (_side_by_side(weights, rows), constant), result, len(weights))
     return result[:, 0] if len(weights) == 1 else result
 
 
 def rough_scores(rows: Rows, weights: NDArray[np.float64], constant: float) -> NDArray[np.float64]:
     """As `scores`, in the fastest order, except for rows where the order could decide which class is best."""
-    roundoff, numbers = 4.0 * (rows.widest + 2) * UNIT_ROUNDOFF, rows.n_entries * len(weights)
-    task: tuple[Any, ...]
-    if len(weights) == 1:
-        result, fill = np.empty(rows.n_rows), fill_signs.for_parts(numbers)
-        task = (np.ascontiguousarray(weights[0]), constant, roundoff)
+    roundoff, n = 4.0 * (rows.widest + 2) * UNIT_ROUNDOFF, len(weights)
+    if n == 1:
+        result = np.empty(rows.n_rows)
+        doubtful = _fill(fill_signs, rows, (np.ascontiguousarray(weights[0]), constant, roundoff), result, n)
     else:
-        result, fill = np.empty((rows.n_rows, len(weights))), fill_winners.for_parts(numbers)
-        task = (_side_by_side(weights, rows), constant, 2.0 * roundoff * float(np.abs(weights).max(initial=0.0)))
-
-    def work(start: int, stop: int) -> int:
-        return int(fill(span(rows.matrix, start, stop), *task, result[start:stop]))
-
-    doubtful = sum(over_rows(work, rows.n_rows, numbers))
+        result, doubt = np.empty((rows.n_rows, n)), 2.0 * roundoff * float(np.abs(weights).max(initial=0.0))
+        doubtful = _fill(fill_winners, rows, (_side_by_side(weights, rows), constant, doubt), result, n)
     # The sum of repeated entries is rounded once, before anything is multiplied, and that could decide, too.
     return rough_scores(rows.in_order(), weights, constant) if doubtful and rows.repeats else result
+
+
+def _fill(kernel: Any, rows: Rows, task: tuple[Any, ...], result: NDArray[np.float64], n_vectors: int) -> int:
+    """Fill in the scores of all rows, on all cores; return how many are in doubt."""
+    numbers = rows.n_entries * n_vectors
+    fill = kernel.for_parts(numbers)
+
+    def work(start: int, stop: int) -> int:
+        return fill(span(rows.matrix, start, stop), *task, result[start:stop]) or 0
+
+    return sum(over_rows(work, rows.n_rows, numbers))
 
 
 def _side_by_side(weights: NDArray[np.float64], rows: Rows) -> NDArray[np.float64]:

@@ -1,12 +1,8 @@
 """The perceptron of the notes: on a mistake, add the example. Nothing here needs scikit-learn.
 
-`perceptron` is the batch algorithm, `learn_online` one pass in the order given. Examples come as arrays, or as
-`Examples`, in blocks that need not be in memory all at once.
-
-With more than two classes Kesler's construction applies: add the
-example to the weights of its class, subtract it from those of the best other class. Each such step is a binary mistake
-on a vector of length sqrt(2) ||x||, hence the bound 2 (R/gamma)^2, with gamma the smallest lead of the right class
-over another under weights with ||W|| = 1 (Frobenius).
+With more than two classes Kesler's construction applies: add the example to the weights of its class, subtract it from
+those of the best other class. Each such step is a binary mistake on a vector of length sqrt(2) ||x||, hence the bound
+2 (R/gamma)^2, with gamma the smallest lead of the right class over another under weights with ||W|| = 1 (Frobenius).
 
 With `lead` = tau an example is also added if it is right by no more than tau R^2, or 2 tau R^2 ahead of its rival: R is
 the longest example so far, this one included. Then there are at most (1 + 2 tau) (R/gamma)^2 updates (twice as many),
@@ -45,9 +41,8 @@ class Linear(Space):
 
     def taken(self, examples: Examples, options: Options) -> Examples:
         chooses = options.lead == "auto" or options.early_stopping or options.held_out is not None
-        if chooses and isinstance(examples.parts, list):  # holding rows out renumbers them
-            for rows in _rows_of(examples):
-                longest_square(rows, float(options.fit_intercept))  # raises an error that names an invalid number
+        if chooses and isinstance(examples.parts, list) and examples.n_blocks == 1:  # holding rows out renumbers them
+            longest_square(examples.block(0).rows, float(options.fit_intercept))  # raises an error that names a number
         return examples
 
     def over(self, examples: Examples, options: Options) -> "Linear":
@@ -80,13 +75,9 @@ def perceptron(
     """The batch perceptron: epochs until one makes no mistake. The options are those of `novikoff.options`.
 
     Labels are -1 and +1, or 0, 1, ... with more than two classes, which may have names, `classes`. Without y, X is
-    `Examples` (`novikoff.data.examples`), which have labels; one block is in use at a time. With `shuffle` the blocks
-    come in random order, and the rows of each too; one block is shuffled as an array is.
-
-    `start`, `watch` and `progress` are those of `fit`, as are limits and Ctrl-C. With `min_margin` it stops as soon as
-    ||w||/k is less, which proves that no separator has that margin. `docs/theory/lead.md` has the proofs for a `lead`.
-    `class_weight` and `sample_weight` multiply the examples of a class, and each row, by numbers before they are
-    learned. All proofs refer to the multiplied examples.
+    `Examples`, which have labels; one block of them is in use at a time. With `shuffle` the blocks come in random
+    order, and the rows of each, too. `start`, `watch` and `progress` are those of `fit`. `docs/theory/lead.md` has the
+    proofs for a `lead`. Weights multiply examples before they are learned, and all proofs refer to the products.
 
     >>> X = [[-1, 2], [1, 0], [1, 1], [-1, 0], [-1, -2], [1, -1]]
     >>> learned = perceptron(X, [-1, 1, 1, -1, -1, 1], fit_intercept=False, shuffle=False, readout="last")

@@ -251,9 +251,11 @@ class OnlineMemory(History):
         return {name: weight for name, weight in self._read_out(label).items() if weight and name is not Intercept}
 
     def intercept(self, label: Hashable = None) -> float:
+        """The intercept for a label, as the read-out has it."""
         return self._read_out(label)[Intercept]
 
     def weights_by_name(self) -> list[NamedWeight]:
+        """The weights that are not 0, of all classes, the largest absolute value first."""
         labels = self.classes if len(self.classes) > 2 else (None,)
         parts = ((label, {**self.weights(label), None: self.intercept(label)}) for label in labels)
         return heaviest_first(

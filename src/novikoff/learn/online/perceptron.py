@@ -264,6 +264,7 @@ class OnlinePerceptron(OnlineMemory):
 
     @property
     def run(self) -> Run:
+        """The record of what happened so far, as of every learner."""
         record: Run = self.recorded(self._in_charge, order="given")
         return record
 

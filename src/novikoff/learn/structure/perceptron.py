@@ -183,6 +183,7 @@ class StructuredPerceptron:
         return [search.best(weights, x, row) for row, x in enumerate(xs)]
 
     def predict_one(self, x: Any) -> Any:
+        """The best structure of an input, as the read-out has it."""
         return self.predict([x])[0]
 
     def score(self, xs: Iterable[Any], ys: Iterable[Any]) -> float:
@@ -197,10 +198,12 @@ class StructuredPerceptron:
         return self.to_model().weights
 
     def heaviest(self, n: int = 10) -> list[tuple[Any, float]]:
+        """The n features with the largest absolute weights, and these weights."""
         return self.to_model().heaviest(n)
 
     @property
     def run_(self) -> Run:
+        """The record of the run."""
         return self.to_model().record
 
     @property
