@@ -37,12 +37,20 @@ class Batch:
 
 @dataclass(frozen=True)
 class Records:
-    """Some records of a table: named columns, not yet encoded, and separately the column of labels."""
+    """Some records of a table: named columns, not yet encoded, and separately the column of labels.
+
+    Where lines are unknown or do not exist, `line` counts rows, and the `unit` is "row".
+    """
 
     columns: "pa.RecordBatch"
     labels: NDArray[Any] | None
     file: str = ""
     line: int = 0
+    unit: str = "line"
+
+    def place(self, row: int = 0) -> str:
+        """Return the place of a record: its file, and its line or row."""
+        return f"{self.file or 'the data'}, {self.unit} {self.line + row}"
 
 
 class Width:

@@ -26,7 +26,6 @@ from novikoff.data.tables import (
     joined_type,
     plain_type,
     read_days,
-    records_of,
 )
 from novikoff.engine.ahead import ahead
 
@@ -62,11 +61,10 @@ class Piece:
 
     def records(self, table: "pa.Table", file: str, row: int) -> Iterator[Records]:
         """Yield what was parsed of it; its first record is the `row`-th of all."""
-        counts_lines = table.num_rows == self.n_lines
-        first = self.line if counts_lines else row
+        first, unit = (self.line, "line") if table.num_rows == self.n_lines else (row, "row")
         for batch in table.combine_chunks().to_batches():
             if batch.num_rows:
-                yield records_of(batch, file, first, counts_lines)
+                yield Records(batch, None, file, first, unit)
             first += batch.num_rows
 
 

@@ -22,7 +22,6 @@ from novikoff.data.tables import (
     check_no_duplicates,
     is_number,
     plain_type,
-    records_of,
 )
 
 if TYPE_CHECKING:
@@ -131,7 +130,7 @@ def read_records(file: OpenedFile, types: Types) -> Iterator[Records]:
     with _opened(file.source) as (table, schema):
         check_columns(types, schema.names, file.source.name)
         for batch in _batches(file.source, table, list(types), file.block_bytes):
-            yield records_of(cast_columns(batch, types), file.source.name, row, False)
+            yield Records(cast_columns(batch, types), None, file.source.name, row, "row")
             row += batch.num_rows
 
 

@@ -5,7 +5,7 @@ the same rows, and none is kept in memory.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -70,7 +70,7 @@ def kept_records(held_out: HeldOut | None, parts: Iterable[Records]) -> Iterator
         kept = ~held_out.which(first, part.columns.num_rows)
         first += part.columns.num_rows
         labels = None if part.labels is None else part.labels[kept]
-        yield Records(part.columns.take(as_numbers(np.flatnonzero(kept))), labels, part.file, part.line)
+        yield replace(part, columns=part.columns.take(as_numbers(np.flatnonzero(kept))), labels=labels)
 
 
 def check_parts(n_rows: int, n_held: int, row: str = "row") -> None:

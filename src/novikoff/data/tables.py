@@ -27,9 +27,6 @@ NAMED_VALUES = "map<string, double>"
 # Large enough that the overhead of a call per column is negligible.
 BLOCK_BYTES = 1 << 22
 
-# Metadata of records whose `line` counts records, because the file has no lines, or none that match them.
-_COUNTS_ROWS = {b"novikoff.counts": b"rows"}
-
 
 def plain_type(kind: "pa.DataType") -> "pa.DataType":
     """Return one type for all that hold the same values."""
@@ -144,11 +141,6 @@ def _cast(column: "pa.Array", kind: "pa.DataType") -> "pa.Array":
         return column
 
 
-def records_of(columns: "pa.RecordBatch", file: str, first: int, counts_lines: bool) -> Records:
-    """Return records with all columns, including labels. `first` is the line of the first one, or its row from 1."""
-    return Records(columns if counts_lines else columns.replace_schema_metadata(_COUNTS_ROWS), None, file, first)
-
-
 def without_labels(records: Records, label: str | None) -> Records:
     """Return the same records without the column of labels, if they have it."""
     at = -1 if label is None else records.columns.schema.get_field_index(label)
@@ -161,12 +153,6 @@ def with_labels(records: Records, label: str | None) -> Records:
     return rest if label is None else replace(rest, labels=_labels(records.columns.column(label), label, rest))
 
 
-def place(records: Records, row: int) -> str:
-    """Return the place of a record: its file, and its line, or its row where lines are unknown or do not exist."""
-    unit = "row" if records.columns.schema.metadata == _COUNTS_ROWS else "line"
-    return f"{records.file or 'the data'}, {unit} {records.line + row}"
-
-
 def _labels(column: "pa.Array", label: str, records: Records) -> NDArray[Any]:
     """Convert labels to NumPy: words as objects, int64, float64 or bool."""
     import pyarrow as pa
@@ -175,7 +161,7 @@ def _labels(column: "pa.Array", label: str, records: Records) -> NDArray[Any]:
     missing = column.is_null(nan_is_null=kinds.is_floating(column.type))
     if missing.true_count:
         row = int(np.argmax(as_numpy(missing)))
-        raise ValueError(f"{place(records, row)}: the label {label!r} is missing; label this record or remove it")
+        raise ValueError(f"{records.place(row)}: the label {label!r} is missing; label this record or remove it")
     if kinds.is_string(column.type):
         codes = column.dictionary_encode()
         words: NDArray[Any] = np.array(codes.dictionary.to_pylist(), dtype=object)

@@ -113,10 +113,8 @@ class Categorical(ColumnKind):
 
         kind = cells.values.type
         if pa.types.is_boolean(kind) != (self.type == "bool") and not pa.types.is_null(kind):
-            raise ValueError(
-                f"{cells.place()}: the column {cells.name!r} is {kind} here, but was {self.type} when the encoding was "
-                "learned; pass types=encoding.types to read"
-            )
+            was = f"{kind} here, but was {self.type} when the encoding was learned"
+            raise cells.error(f"is {was}; pass types=encoding.types to read")
 
     def detail(self) -> str:
         shown = ", ".join(self.values[:5]) + (", ..." if len(self.values) > 5 else "")
@@ -194,8 +192,7 @@ class Named(ColumnKind):
         from pyarrow import compute
 
         if str(cells.values.type) != NAMED_VALUES:
-            what = f"the column {cells.name!r} is {cells.values.type}, but had features with names"
-            raise ValueError(f"{cells.place()}: {what}")
+            raise cells.error(f"is {cells.values.type}, but had features with names")
         rows, keys, values = cells.named()
         features = as_numpy(compute.index_in(keys, value_set=self.known), NOTHING).astype(np.int64)
         known = features != NOTHING

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from novikoff.data.batches import Records
 from novikoff.data.delimited import MARKS
 from novikoff.data.strict_json import Fields
-from novikoff.data.tables import as_numpy, is_number, place
+from novikoff.data.tables import as_numpy, is_number
 from novikoff.say.words import label_in_words
 
 if TYPE_CHECKING:
@@ -64,12 +64,13 @@ class Cells:
     name: str
     records: Records
 
-    def place(self, row: int = 0) -> str:
-        return place(self.records, row)
-
     @property
     def file(self) -> str:
         return self.records.file or "the data"
+
+    def error(self, what: str, row: int = 0) -> ValueError:
+        """Return an error with the place of the value of a row."""
+        return ValueError(f"{self.records.place(row)}: the column {self.name!r} {what}")
 
     def numbers(self) -> NDArray[np.float64]:
         """Return floats, NaN where a value is missing; raise an error, with its place, if a value is not finite."""
@@ -83,9 +84,7 @@ class Cells:
         x = as_numpy(column if pa.types.is_float64(column.type) else self._floats(), math.nan)
         if not np.isfinite(x).all() and (infinite := np.isinf(x)).any():
             row = int(np.argmax(infinite))
-            raise ValueError(
-                f"{self.place(row)}: the column {self.name!r} is {x[row]}; write a finite number, or nothing if missing"
-            )
+            raise self.error(f"is {x[row]}; write a finite number, or nothing if missing", row)
         return x
 
     def _floats(self) -> "pa.Array":
@@ -101,9 +100,7 @@ class Cells:
             return column.cast(pa.float64(), safe=False)
         except pa.ArrowInvalid:
             row, value = _first_word(column)
-            raise ValueError(
-                f"{self.place(row)}: the column {self.name!r} has numbers, but here it has {value!r}; correct the value"
-            ) from None
+            raise self.error(f"has numbers, but here it has {value!r}; correct the value", row) from None
 
     def categories(self) -> tuple[list[str], NDArray[np.int64]]:
         """Return the distinct values as text, and the index of each row's value; -1 is a missing one."""
@@ -128,7 +125,7 @@ class Cells:
         kind = self.values.type
         if pa.types.is_string(kind) or pa.types.is_null(kind) or is_number(kind):
             return self.values.cast(pa.string())
-        raise ValueError(f"{self.place()}: the column {self.name!r} is not text but {kind}; omit it from text=")
+        raise self.error(f"is not text but {kind}; omit it from text=")
 
     def named(self) -> tuple[NDArray[np.int64], "pa.Array", NDArray[np.float64]]:
         """Return the row, the name and the value of every feature in a column of maps."""

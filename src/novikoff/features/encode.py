@@ -21,7 +21,7 @@ from novikoff.data.batches import Batch, Records, with_columns
 from novikoff.data.frames import NAME, as_column
 from novikoff.data.held_out import HeldOut
 from novikoff.data.strict_json import Fields, JSONError
-from novikoff.data.tables import cast_columns, check_columns, records_of, type_named
+from novikoff.data.tables import cast_columns, check_columns, type_named
 from novikoff.engine.rows import Rows, as_rows
 from novikoff.features.columns import AS_ASKED, Cells, ColumnEntries, ColumnKind, Ignored
 from novikoff.features.gather import BUCKETS, KINDS, MOST_CATEGORIES, Column, GatherLimits, gather
@@ -231,7 +231,7 @@ class Encoding:
         table = self.tabled(batch.rows.as_array())
         types = {name: type_named(kind) for name, kind in self.types.items()}
         columns = cast_columns(table.combine_chunks().to_batches()[0], types)
-        return replace(records_of(columns, batch.file or NAME, batch.line + 1, False), labels=batch.labels)
+        return Records(columns, batch.labels, batch.file or NAME, batch.line + 1, "row")
 
     def scaled(self, rows: Rows) -> Rows:
         return rows if self.scaling is None else self.scaling.scaled(rows)

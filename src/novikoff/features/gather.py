@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from novikoff.data.batches import Records
 from novikoff.data.held_out import HeldOut, kept_records
-from novikoff.data.tables import check_columns, is_number, joined_type, place, sort_of_number
+from novikoff.data.tables import check_columns, is_number, joined_type, sort_of_number
 from novikoff.features.categorical import Categorical, Named
 from novikoff.features.columns import AS_ASKED, Cells, ColumnKind, Gathered, Ignored
 from novikoff.features.numeric import Dated, Numeric
@@ -162,7 +162,7 @@ class Column:
         elif known != kind and sort_of_number(known) == sort_of_number(kind) == "day":
             self.type = _joined(known, kind)
         elif known != kind:
-            raise ValueError(f"{place(records, 0)}: the column {self.name!r} is {kind} from here on, but was {known}")
+            raise ValueError(f"{records.place()}: the column {self.name!r} is {kind} from here on, but was {known}")
 
     @property
     def n_entries(self) -> int:
