@@ -87,7 +87,7 @@ def _names(reader: Reader) -> tuple[str, ...]:
     arrived = b"" if reader.stream is None else reader.stream.look(LOOKED_AT)
     if b"\n" not in arrived or compression(arrived) is not None:
         return reader.layout().names
-    return pieces(io.BytesIO(arrived), FileSource("-", "-", reader.formats[0], reader.form), LOOKED_AT)[0].names
+    return pieces(FileSource("-", "-", reader.formats[0], reader.form, stream=io.BytesIO(arrived)))[0].names
 
 
 def with_points(records: Records, encoding: "Encoding | None", decimal: str | None) -> Records:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from novikoff.data.batches import Records
-from novikoff.data.streams import FileSource, OpenedFile, TableForm, for_threads, reading
+from novikoff.data.streams import FileSource, TableForm, for_threads, reading
 from novikoff.data.tables import (
     Types,
     check_columns,
@@ -92,9 +92,9 @@ class Layout:
         return False
 
 
-def pieces(stream: Any, source: FileSource, block_bytes: int) -> tuple[Layout, Iterator[Piece]]:
+def pieces(source: FileSource) -> tuple[Layout, Iterator[Piece]]:
     """Return the layout of a file, and the pieces that follow its first line."""
-    head = b""
+    head, stream, block_bytes = b"", source.stream, source.block_bytes
     while b"\n" not in head and (more := stream.read(block_bytes)):
         head += more
         if len(head) > LONGEST_RECORD:
@@ -113,13 +113,13 @@ def pieces(stream: Any, source: FileSource, block_bytes: int) -> tuple[Layout, I
 
     line = 1 + head.count(b"\n", 0, end)
     end_of = partial(end_of_records, delimiter=layout.delimiter)
-    return layout, pieces_of(stream, block_bytes, end_of, unclosed, head[end:], line)
+    return layout, pieces_of(source, end_of, unclosed, head[end:], line)
 
 
 def layout_of(source: FileSource) -> Layout:
     """Infer the layout of a file from its beginning."""
     with reading(source, {}) as stream:
-        return pieces(stream, source, LOOKED_AT)[0]
+        return pieces(replace(source, stream=stream))[0]
 
 
 def _has_decimal_commas(text: bytes) -> bool:
@@ -129,14 +129,13 @@ def _has_decimal_commas(text: bytes) -> bool:
 
 
 def pieces_of(
-    stream: Any,
-    block_bytes: int,
+    source: FileSource,
     end_of: Callable[[bytes], int],
     unclosed: Callable[[int], ValueError],
     text: bytes = b"",
     line: int = 1,
 ) -> Iterator[Piece]:
-    """Yield the records of a stream, some at a time, after those in `text`, which begins with a `line`.
+    """Yield the records of an open file, some at a time, after those in `text`, which begins with a `line`.
 
     `end_of` returns where the last record of a text ends, and `unclosed` an error for one that begins with a line.
     """
@@ -148,7 +147,7 @@ def pieces_of(
         text = text[end:]
         if len(text) > LONGEST_RECORD:
             raise unclosed(line)
-        more = stream.read(block_bytes)
+        more = source.stream.read(source.block_bytes)
         if not more:
             break
         text += more
@@ -234,18 +233,18 @@ def _delimiter(line: str, form: TableForm) -> str:
     return next((mark for mark in ",;\t" if mark in written), ",")
 
 
-def look(file: OpenedFile, types: dict[str, "pa.DataType"], only: Collection[str] | None) -> Iterator[Records]:
+def look(source: FileSource, types: dict[str, "pa.DataType"], only: Collection[str] | None) -> Iterator[Records]:
     """Yield all columns, or some, in the types inferred from each piece; `types` is updated to hold all values.
 
     If only the types of some columns are wanted, nothing more is read when all of these have turned out to be words.
     """
     import pyarrow as pa
 
-    layout, texts = pieces(file.stream, file.source, file.block_bytes)
+    layout, texts = pieces(source)
     names = [name for name in layout.names if only is None or name in only]
     types |= dict.fromkeys(names, pa.null())
     row = 1
-    parsed = ahead(lambda piece: (piece, _parse_as_shown(piece, layout, names)), texts if names else (), file.n_jobs)
+    parsed = ahead(lambda piece: (piece, _parse_as_shown(piece, layout, names)), texts if names else (), source.n_jobs)
     for piece, table in parsed:
         for field in table.schema:
             if pa.types.is_binary(field.type):
@@ -281,12 +280,12 @@ def _hexadecimal(piece: Piece, layout: Layout, schema: "pa.Schema") -> set[str]:
     }
 
 
-def read_records(file: OpenedFile, types: Types) -> Iterator[Records]:
+def read_records(source: FileSource, types: Types) -> Iterator[Records]:
     """Yield the columns in `types`."""
-    layout, texts = pieces(file.stream, file.source, file.block_bytes)
-    check_columns(types, layout.names, file.source.name)
+    layout, texts = pieces(source)
+    check_columns(types, layout.names, source.name)
     row = 1
-    for piece, table in ahead(lambda piece: (piece, _parse(piece, layout, list(types), types)), texts, file.n_jobs):
+    for piece, table in ahead(lambda piece: (piece, _parse(piece, layout, list(types), types)), texts, source.n_jobs):
         yield from piece.records(table, layout.file, row)
         row += table.num_rows
 

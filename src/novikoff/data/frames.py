@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import NDArray
 
 from novikoff.data.batches import Records
-from novikoff.data.streams import FileSource, OpenedFile, compression, is_elsewhere, opened
+from novikoff.data.streams import FileSource, compression, is_elsewhere, opened
 from novikoff.data.tables import (
     BLOCK_BYTES,
     Types,
@@ -117,20 +117,20 @@ def as_column(series: Any, name: str) -> Any:
 # -- reading ----------------------------------------------------------------------------------------------------------
 
 
-def look(file: OpenedFile, types: dict[str, "pa.DataType"], only: Collection[str] | None) -> Iterator[Records]:
+def look(source: FileSource, types: dict[str, "pa.DataType"], only: Collection[str] | None) -> Iterator[Records]:
     """Yield all columns, whose types the file states; if only some types are requested, nothing else is read."""
-    with _opened(file.source) as (_, schema):
+    with _opened(source) as (_, schema):
         types |= {field.name: plain_type(field.type) for field in schema if only is None or field.name in only}
-    return read_records(file, types) if only is None else iter(())
+    return read_records(source, types) if only is None else iter(())
 
 
-def read_records(file: OpenedFile, types: Types) -> Iterator[Records]:
+def read_records(source: FileSource, types: Types) -> Iterator[Records]:
     """Yield the columns in `types`. There are no line numbers; records are counted from 1."""
     row = 1
-    with _opened(file.source) as (table, schema):
-        check_columns(types, schema.names, file.source.name)
-        for batch in _batches(file.source, table, list(types), file.block_bytes):
-            yield Records(cast_columns(batch, types), None, file.source.name, row, "row")
+    with _opened(source) as (table, schema):
+        check_columns(types, schema.names, source.name)
+        for batch in _batches(source, table, list(types)):
+            yield Records(cast_columns(batch, types), None, source.name, row, "row")
             row += batch.num_rows
 
 
@@ -141,29 +141,28 @@ def row_groups(source: FileSource) -> list[tuple[int, int]]:
         return [(group.total_byte_size, group.num_rows) for group in facts]
 
 
-def _batches(source: FileSource, table: Any, names: list[str], block_bytes: int) -> Iterator["pa.RecordBatch"]:
+def _batches(source: FileSource, table: Any, names: list[str]) -> Iterator["pa.RecordBatch"]:
     import pyarrow as pa
 
+    def rows_in_a_block(n_bytes: int, n_rows: int) -> int:
+        return max(1, source.block_bytes * max(n_rows, 1) // max(n_bytes, 1))
+
     if source.table is not None:
-        yield from table.select(names).to_batches(_rows_in_a_block(block_bytes, table.nbytes, table.num_rows))
+        yield from table.select(names).to_batches(rows_in_a_block(table.nbytes, table.num_rows))
         return
     if source.format == "parquet":
         facts = table.metadata
         size = sum(facts.row_group(group).total_byte_size for group in range(facts.num_row_groups))
         groups = list(range(facts.num_row_groups) if source.part is None else range(*source.part))
-        in_a_block = _rows_in_a_block(block_bytes, size, facts.num_rows)
+        in_a_block = rows_in_a_block(size, facts.num_rows)
         # On one processor, a pool of threads for the columns costs a quarter of the time.
         yield from table.iter_batches(in_a_block, row_groups=groups, columns=names, use_threads=pa.cpu_count() > 1)
         return
     streamed = not hasattr(table, "num_record_batches")
     for batch in table if streamed else map(table.get_batch, range(table.num_record_batches)):
-        step = _rows_in_a_block(block_bytes, batch.nbytes, batch.num_rows)
+        step = rows_in_a_block(batch.nbytes, batch.num_rows)
         for start in range(0, batch.num_rows, step):
             yield batch.slice(start, step)
-
-
-def _rows_in_a_block(block_bytes: int, size: int, n_rows: int) -> int:
-    return max(1, block_bytes * max(n_rows, 1) // max(size, 1))
 
 
 @contextmanager

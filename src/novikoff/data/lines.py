@@ -20,7 +20,7 @@ import numpy as np
 
 from novikoff.data.batches import Records
 from novikoff.data.delimited import LONGEST_RECORD, Piece, pieces_of
-from novikoff.data.streams import FileSource, OpenedFile, for_threads
+from novikoff.data.streams import FileSource, for_threads
 from novikoff.data.strict_json import DEEPEST, JSONError, check_depth, parse
 from novikoff.data.tables import Types, is_number, joined_type, nearest, plain_type, read_days
 from novikoff.engine.ahead import ahead
@@ -46,7 +46,7 @@ NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
 NOT_FINITE = re.compile(r"[-+]?(nan|inf|infinity)", re.IGNORECASE)
 
 
-def _pieces(file: OpenedFile) -> Iterator[Piece]:
+def _pieces(source: FileSource) -> Iterator[Piece]:
     """Yield all lines, some at a time, but none that are all blank."""
 
     def end_of(text: bytes) -> int:
@@ -55,26 +55,26 @@ def _pieces(file: OpenedFile) -> Iterator[Piece]:
 
     def unclosed(line: int) -> ValueError:
         what = f"line {line} has more than {LONGEST_RECORD:,} bytes; is it a text of lines?"
-        return ValueError(f"{file.source.name}: {what}")
+        return ValueError(f"{source.name}: {what}")
 
-    return pieces_of(file.stream, file.block_bytes, end_of, unclosed)
+    return pieces_of(source, end_of, unclosed)
 
 
-def look(file: OpenedFile, types: dict[str, "pa.DataType"], only: Collection[str] | None) -> Iterator[Records]:
+def look(source: FileSource, types: dict[str, "pa.DataType"], only: Collection[str] | None) -> Iterator[Records]:
     """Yield all columns, or some, in the types inferred from each piece; `types` is updated to hold all values."""
-    row, source = 1, file.source
-    for piece, table in _parsed(file, None):
+    row = 1
+    for piece, table in _parsed(source, None):
         names = [name for name in table.schema.names if only is None or name in only]
         types |= {name: _joined(types, table.schema.field(name), piece, source) for name in names}
         yield from piece.records(table.select(names), source.name, row)
         row += table.num_rows
 
 
-def read_records(file: OpenedFile, types: Types) -> Iterator[Records]:
+def read_records(source: FileSource, types: Types) -> Iterator[Records]:
     """Yield the columns in `types`; at the end, raise an error for a key that no line has."""
-    row, filled, source = 1, set[str](), file.source
+    row, filled = 1, set[str]()
     keys: list[str] = []
-    for piece, table in _parsed(file, types):
+    for piece, table in _parsed(source, types):
         if source.format == "jsonl":
             keys = keys or _keys(piece)
             filled.update(name for name in types if table.column(name).null_count < table.num_rows)
@@ -86,10 +86,10 @@ def read_records(file: OpenedFile, types: Types) -> Iterator[Records]:
             raise ValueError(f"{source.name} has no key {name!r} in any line; {nearest(name, keys)}")
 
 
-def _parsed(file: OpenedFile, types: Types | None) -> Iterator[tuple[Piece, "pa.Table"]]:
+def _parsed(source: FileSource, types: Types | None) -> Iterator[tuple[Piece, "pa.Table"]]:
     """Yield all pieces, parsed in these types, or in those inferred from each."""
-    parse_piece: Callable[..., pa.Table] = _parse_json if file.source.format == "jsonl" else _parse_vw
-    return ahead(lambda piece: (piece, parse_piece(piece, file.source, types)), _pieces(file), file.n_jobs)
+    parse_piece: Callable[..., pa.Table] = _parse_json if source.format == "jsonl" else _parse_vw
+    return ahead(lambda piece: (piece, parse_piece(piece, source, types)), _pieces(source), source.n_jobs)
 
 
 def _joined(types: Types, field: "pa.Field", piece: Piece, source: FileSource) -> "pa.DataType":

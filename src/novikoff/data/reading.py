@@ -22,7 +22,6 @@ from novikoff.data.frames import is_frame, read_frame
 from novikoff.data.streams import (
     STANDARD_INPUT,
     FileSource,
-    OpenedFile,
     PeekableStream,
     Stamp,
     TableForm,
@@ -157,7 +156,7 @@ class Reader:
         zero_based = self.counts_from_zero
         for source in self._sources():
             with self._opened(source) as file:
-                yield from svmlight.batches(file.stream, source.name, zero_based=zero_based, n_jobs=file.n_jobs)
+                yield from svmlight.batches(file.stream, file.name, zero_based=zero_based, n_jobs=file.n_jobs)
 
     @property
     def counts_from_zero(self) -> bool:
@@ -193,16 +192,16 @@ class Reader:
                 yield from _parser(source).read_records(file, types)
 
     @contextlib.contextmanager
-    def _opened(self, source: FileSource) -> Iterator[OpenedFile]:
+    def _opened(self, source: FileSource) -> Iterator[FileSource]:
         """Open a file to parse; standard input by one thread, which waits for no more than it needs."""
         if self.table is not None:
-            yield OpenedFile(source, None, self.block_bytes)
+            yield source
         elif source.path == STANDARD_INPUT:
             stream = self._stream_once()
-            yield OpenedFile(source, decompressed(stream, stream.look(4)), self.block_bytes)
+            yield replace(source, stream=decompressed(stream, stream.look(4)), n_jobs=1)
         else:
             with reading(source, self._found.stamps) as stream:
-                yield OpenedFile(source, stream, self.block_bytes, self.n_jobs)
+                yield replace(source, stream=stream)
 
     def _types(self) -> dict[str, "pa.DataType"]:
         """Return the types of the columns to read; if not given, inferred once, in a separate pass."""
@@ -271,18 +270,18 @@ class Reader:
         return self.files == (STANDARD_INPUT,)
 
     def _sources(self) -> list[FileSource]:
-        if self.table is not None:
-            return [FileSource(self.files[0], self.files[0], self.formats[0], table=self.table)]
-        if not self._stdin:
-            parts = self.parts or (None,) * len(self.files)
-            return [
-                FileSource(path, named_part(path, kind, part), kind, self.form, part)
-                for path, kind, part in zip(self.files, self.formats, parts, strict=True)
-            ]
-        if self._found.spool is None and not self._needs_one_pass:
-            self._found.spool = spooled(self._stream_once())
-            weakref.finalize(self._found, os.unlink, self._found.spool)
-        return [FileSource(self._found.spool or STANDARD_INPUT, "standard input", self.formats[0], self.form)]
+        files, parts = self.files, self.parts or (None,) * len(self.files)
+        names = tuple(map(named_part, files, self.formats, parts))
+        if self._stdin:
+            if self._found.spool is None and not self._needs_one_pass:
+                self._found.spool = spooled(self._stream_once())
+                weakref.finalize(self._found, os.unlink, self._found.spool)
+            files, names = (self._found.spool or STANDARD_INPUT,), ("standard input",)
+        each = zip(files, names, self.formats, parts, strict=True)
+        return [
+            FileSource(path, name, kind, self.form, part, self.table, self.block_bytes, self.n_jobs)
+            for path, name, kind, part in each
+        ]
 
     @property
     def _needs_one_pass(self) -> bool:

@@ -139,10 +139,11 @@ class TableForm:
 
 @dataclass(frozen=True)
 class FileSource:
-    """A source of bytes: the `path` to open, its `name` in messages, and its format.
+    """A file to read: the `path` to open, its `name` in messages, and its format.
 
     A `part` of a file is the lines that begin between two of its bytes, or some row groups of a Parquet file. A `table`
-    in memory takes the place of a file.
+    in memory takes the place of a file. While it is open, `stream` has its decompressed bytes; `block_bytes` of them
+    make a piece, and `n_jobs` threads parse pieces.
     """
 
     path: str
@@ -151,16 +152,9 @@ class FileSource:
     form: TableForm = field(default_factory=TableForm)
     part: tuple[int, int] | None = None
     table: Any = None
-
-
-@dataclass(frozen=True)
-class OpenedFile:
-    """A file to parse: its decompressed bytes, how many of them make a piece, and the number of threads to use."""
-
-    source: FileSource
-    stream: Any
-    block_bytes: int
+    block_bytes: int = 1 << 16
     n_jobs: int | None = 1
+    stream: Any = None
 
 
 class PeekableStream(io.RawIOBase):
