@@ -120,3 +120,9 @@ def clock():
     """The clock of everything that has a time limit; a test may set its tick."""
     with Clock().in_place() as clock:
         yield clock
+
+
+@pytest.fixture
+def without_pictures(monkeypatch):
+    """Drawing takes most of the time of a report, and not every test looks at what is drawn."""
+    monkeypatch.setattr("novikoff.show.style.can_draw", lambda: False)

@@ -14,8 +14,10 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
+from tests.draws import draws
+
 # How many mutants of one text there are at most, unless a test asks for another number.
-MOST = 600
+MOST = draws(600)
 
 TOO_LONG = "9" * 1_000_001
 

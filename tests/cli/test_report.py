@@ -42,6 +42,7 @@ def test_the_report_has_the_numbers_of_the_answer(folder):
         assert part in words, part
 
 
+@pytest.mark.usefixtures("without_pictures")
 def test_the_report_presents_no_error_of_the_first_pass_as_the_models(folder):
     assert call(*FIT, "--report", "cars.html", "--quiet", folder=folder).code == 0
     assert "5-fold error 1.0 %" in words_of(folder / "cars.html")
@@ -63,12 +64,14 @@ def test_a_report_changes_neither_the_model_nor_the_answer(folder):
         assert with_report == without
 
 
+@pytest.mark.usefixtures("without_pictures")
 def test_the_panel_says_where_the_report_is(folder):
     assert re.search(r"report +cars\.html", call(*FIT, "--report", "cars.html", folder=folder).out)
     asked = ("certify", "xor.csv", "--label", "bits", "--report", "xor.html")
     assert re.search(r"report +xor\.html", call(*asked, folder=folder).out)
 
 
+@pytest.mark.usefixtures("without_pictures")
 def test_a_report_that_is_there_is_kept(folder):
     (folder / "cars.html").write_text("mine")
     done = call("fit", "cars.csv", "--label", "sport_car", "--model", "x", "--report", "cars.html", folder=folder)
@@ -116,6 +119,7 @@ COMMANDS = [("fit", "certify --out kept.cert"), ("fit --held-out 0.3 --random-st
 ASKED = [(command, question) for place, question in enumerate(QUESTIONS) for command in COMMANDS[place % 2]]
 
 
+@pytest.mark.usefixtures("without_pictures")
 @pytest.mark.parametrize(("command", "question"), ASKED)
 def test_the_lines_that_check_it_again_do_so(folder, command, question):
     for name, text in ODD.items():
@@ -178,6 +182,7 @@ def test_names_from_a_table_cannot_break_the_page(folder):
     assert hostile in words_of(folder / "bad.html")
 
 
+@pytest.mark.usefixtures("without_pictures")
 def test_an_interrupted_certificate_leaves_a_report_without_it(folder, monkeypatch):
     def interrupted(*args, **kwargs):
         raise KeyboardInterrupt

@@ -15,6 +15,8 @@ from novikoff.say.runs import READOUT_WORDS
 from novikoff.show.style import typeset
 from tests.cli.calling import call
 
+pytestmark = pytest.mark.usefixtures("without_pictures")
+
 POINTS = {scene["name"]: scene["state"]["points"] for scene in SCENES if scene["name"] in ("wide", "xor", "shared")}
 
 
