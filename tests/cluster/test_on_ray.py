@@ -88,7 +88,7 @@ class Killing(Ray):
         return ref
 
 
-@pytest.mark.parametrize(("mixing", "lead"), [("uniform", 0.0), ("adaptive", "auto"), ("none", "auto")])
+@pytest.mark.parametrize(("mixing", "lead"), [("uniform", 0.0), ("none", "auto")])
 def test_an_actor_that_is_killed_in_the_middle_of_a_round_changes_nothing(nodes, pattern, mixing, lead):
     """Or while a lead is tried."""
     nodes.have(2)
