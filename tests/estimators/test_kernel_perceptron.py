@@ -72,7 +72,7 @@ PEERS = {
 @pytest.mark.parametrize("name", PEERS)
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
 def test_named_kernels_are_those_of_scikit_learn(name, form):
-    X, y = moons()
+    X, y = moons(n=120)
     function, numbers = PEERS[name]
     options = {"random_state": 0, "record_mistakes": True, "max_iter": 3}
     named = KernelPerceptron(kernel=name, **numbers, **options).fit(form(X), y)
