@@ -30,18 +30,23 @@ settings.register_profile(
 settings.load_profile("novikoff")
 
 # The files that take longest, longest first: at the end of a run one process would wait for them. The first compiles
-# most kernels, and those after it need few, so that two processes do not compile the same ones side by side.
+# most kernels.
 LONGEST = (
     "tests/laws/test_laws.py",
     "tests/cluster/test_on_ray.py",
-    "tests/lab/test_page.py",
-    "tests/serve/test_page.py",
-    "tests/gates/test_docs.py",
     "tests/benchmarks/test_smoke.py",
-    "tests/prove/existence/test_existence.py",
+    "tests/gates/test_wheel.py",
+    "tests/gates/test_tools.py",
+    "tests/lab/test_page.py",
+    "tests/gates/test_docs.py",
+    "tests/serve/test_page.py",
+    "tests/estimators/test_kernel_perceptron.py",
+    "tests/engine/test_jit.py",
+    "tests/cli/test_report.py",
     "tests/laws/test_ways_in.py",
-    "tests/cluster/test_choosing.py",
-    "tests/features/test_encode.py",
+    "tests/serve/test_whatever_happens.py",
+    "tests/prove/existence/test_existence.py",
+    "tests/keep/test_every_field.py",
 )
 
 
