@@ -12,7 +12,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from novikoff.engine.clock import Clock, OutOfTimeError, check_time_limit
-from novikoff.prove.exact.floats import nearest_float
+from novikoff.prove.exact.floats import nearest_float, power_of_two
 from novikoff.prove.exact.ratios import Ratios, Vector, WholeRows
 from novikoff.prove.programs.check import Multipliers, Program, ProgramCertificate, read_program
 from novikoff.prove.programs.search.reductions import guess_of_perceptron
@@ -153,7 +153,8 @@ def _result(program: Program, certificate: ProgramCertificate | None, iterations
     if certificate is not None and certificate.value is not None:
         x = Ratios.of(certificate.x)
         whole = WholeRows.of(program.constraints, program.bounds)
-        excess = [nearest_float(whole.size_of(v, i, x.denominator)) for i, v in enumerate(whole.excesses(x).tolist())]
+        sizes = zip(whole.excesses(x).tolist(), whole.exponents, strict=True)
+        excess = [nearest_float(over * power_of_two(exponent) / x.denominator) for over, exponent in sizes]
         left = np.where(np.isfinite(program.bounds), excess * np.where(program.sides < 0, 1.0, -1.0), np.inf)
         residuals = np.split(left, np.cumsum([*rows, len(program.c)]))
         result.update(x=x.floats(), fun=nearest_float(certificate.value), slack=residuals[0], con=residuals[1])
