@@ -32,9 +32,6 @@ class CertificateError(ValueError):
 class ProofFields(Fields):
     """A JSON object of a proof, with readers for exact numbers."""
 
-    def integer(self, name: str, least: int | None = None) -> int:
-        return self.as_integer(self.value(name), name, least)
-
     def as_integer(self, value: Any, name: str, least: int | None = None) -> int:
         """A whole number of any length, from canonical decimal text."""
         if type(value) is not str or len(value) > MOST_DIGITS or not _WHOLE.fullmatch(value):
@@ -57,10 +54,6 @@ class ProofFields(Fields):
             self.fail(f"has {name} = {value!r:.60}, which is not in lowest terms")
         return fraction
 
-    def rows(self, name: str) -> tuple[int, ...]:
-        """Indices of rows; the checker tests whether the data have them."""
-        return self.each(name, self.as_whole)
-
 
 def read_proof(text: str | bytes, *kinds: str) -> ProofFields:
     """The fields of a proof of one of these kinds; raises `CertificateError` for anything else."""
@@ -77,14 +70,6 @@ def read_proof(text: str | bytes, *kinds: str) -> ProofFields:
     return fields
 
 
-def read_parts(text: str | bytes, kind: str) -> tuple[ProofFields, ProofFields, ProofFields]:
-    """The data, claims and witnesses of a proof of this kind."""
-    fields = read_proof(text, kind)
-    data, claims, witnesses = (fields.part(name) for name in ("data", "claims", "witnesses"))
-    fields.close()
-    return data, claims, witnesses
-
-
 def written(kind: str, **parts: Any) -> str:
     """A proof as JSON."""
     return json.dumps({"format": FORMAT, "kind": kind, **parts}, allow_nan=False)
@@ -99,24 +84,8 @@ def canonical(value: Any) -> str:
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
 
 
-def integers(values: Iterable[int]) -> list[str]:
-    return [decimal(value) for value in values]
-
-
 def fraction_pair(value: Fraction) -> list[str]:
     return [decimal(value.numerator), decimal(value.denominator)]
-
-
-def fraction_pairs(values: Sequence[Fraction]) -> list[list[str]]:
-    return [fraction_pair(value) for value in values]
-
-
-def check_fractions(name: str, values: Any, size: int) -> None:
-    """Raise `CertificateError` unless a part consists of `size` fractions."""
-    if not isinstance(values, list | tuple) or not all(isinstance(value, Fraction) for value in values):
-        raise CertificateError(f"the part {name} of the certificate does not consist of fractions")
-    if len(values) != size:
-        raise CertificateError(f"the part {name} of the certificate has {len(values)} numbers, and needs {size}")
 
 
 def claim(holds: bool, name: str, why: str) -> None:

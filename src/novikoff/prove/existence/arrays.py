@@ -186,9 +186,7 @@ def _response(
     if family in ("binomial", "log-binomial"):
         return _binomial_response(y, n, options.get("success"))
     if family in ("multinomial", "ordinal"):
-        codes, labels = _classes(y, n, weights)
-        if family == "multinomial" and options.get("reference") is not None:
-            codes, labels = _with_reference(codes, labels, options["reference"])
+        codes, labels = _classes(y, weights, options.get("reference"))
         return {"class": codes.astype(np.float64)}, labels
     if family == "conditional":
         case, classes = _two_outcomes(y, n, options.get("success"))
@@ -247,27 +245,23 @@ def chosen_label(option: str, label: Any, labels: Sequence[Any]) -> Any:
     return found[0]
 
 
-def _classes(y: Any, n: int, weights: Floats) -> tuple[NDArray[np.int64], tuple[Any, ...]]:
-    """Return labels as indices among those with positive weight, in their own order if they have one."""
+def _classes(y: Any, weights: Floats, reference: Any) -> tuple[NDArray[np.int64], tuple[Any, ...]]:
+    """Return labels as indices among those with positive weight, in their own order if they have one, but for a
+    reference, which comes first."""
     order = list(y.cat.categories) if hasattr(y, "cat") else None
     order = list(y.categories) if order is None and hasattr(y, "categories") else order
     labels = checked_labels(np.asarray(y))
-    _check_length(labels, "y", n)
+    _check_length(labels, "y", len(weights))
     present = set(labels[weights > 0].tolist())
     classes = [value for value in order if value in present] if order is not None else sorted(present)
     if len(classes) < 2:
         raise ValueError(f"y has {len(classes)} classes; at least two are required")
+    if reference is not None:
+        first = chosen_label("reference", reference, classes)
+        classes.sort(key=lambda value: value != first)
     places = {value: place for place, value in enumerate(classes)}
     codes = np.array([places.get(value, 0) for value in labels.tolist()], dtype=np.int64)
     return codes, tuple(map(plain_label, classes))
-
-
-def _with_reference(
-    codes: NDArray[np.int64], classes: tuple[Any, ...], reference: Any
-) -> tuple[NDArray[np.int64], tuple[Any, ...]]:
-    first = classes.index(chosen_label("reference", reference, classes))
-    order = [first, *(place for place in range(len(classes)) if place != first)]
-    return np.argsort(order)[codes], tuple(classes[place] for place in order)
 
 
 def _survival(y: Any, n: int) -> dict[str, Floats]:

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from novikoff.prove.exact.algebra import quotient
 from novikoff.prove.exact.codec import Label, plain_label
-from novikoff.prove.exact.document import CertificateError, claim, numbers_sha256, read_parts
+from novikoff.prove.exact.document import CertificateError, claim, numbers_sha256, read_proof
 from novikoff.prove.exact.floats import nearest_float, root_down
 from novikoff.prove.exact.given_numbers import Floats, exact_floats, matrix_of_examples
 from novikoff.prove.exact.proof import Proof, check_rows, field_of, same
@@ -190,7 +190,7 @@ class NoBall(_BallProof):
 
 def read_ball(text: str | bytes) -> Ball | NoBall:
     """Parse a proof of the kind `ball`: that there is one, or that there is none."""
-    return Ball.from_json(text) if read_parts(text, "ball")[1].flag("ball") else NoBall.from_json(text)
+    return Ball.from_json(text) if read_proof(text, "ball").part("claims").flag("ball") else NoBall.from_json(text)
 
 
 def distance_squares(points: Floats, center: Sequence[Fraction]) -> Iterator[Fraction]:

@@ -10,7 +10,7 @@ circle into *cells*: all directions of a cell order the points alike (Goodman an
 
 import math
 from collections.abc import Iterator, Sequence
-from functools import cmp_to_key
+from fractions import Fraction
 from itertools import combinations
 
 from novikoff.prove.exact.algebra import dot
@@ -154,7 +154,7 @@ def directions(points: Sequence[Point]) -> list[tuple[int, int]]:
         while not (a > 0 and b >= 0):
             a, b = -b, a
         quarter.add((a, b))
-    bounds = sorted(quarter, key=cmp_to_key(_orientation))
+    bounds = sorted(quarter, key=lambda direction: Fraction(direction[1], direction[0]))
     inside = [(a + u, b + v) for (a, b), (u, v) in zip(bounds, [*bounds[1:], (0, 1)], strict=True)]
     cells = []
     for _ in range(4):
@@ -204,11 +204,6 @@ def triangles(arcs: dict[int, Arc]) -> set[int]:
             else:
                 found.update(both & third for third, arc in items[j:] if _arcs_intersect(arc, facing, around))
     return found | {0, everything}
-
-
-def _orientation(one: tuple[int, int], other: tuple[int, int]) -> int:
-    """Return a negative number, 0 or a positive one if the first direction is before, equal to or after the second."""
-    return one[1] * other[0] - one[0] * other[1]
 
 
 def _opposite(first: Arc, second: Arc, around: int) -> Arc:

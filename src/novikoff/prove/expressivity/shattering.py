@@ -9,6 +9,7 @@ Everything here is exact: floats are rational numbers.
 """
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from numbers import Integral
 
@@ -281,13 +282,10 @@ def _log2_of_bad(n: int, dimension: int, error: float) -> float:
 
 def _first(holds: Callable[[int], bool], least: int) -> int:
     """Return the first integer, at least `least`, for which a monotone property holds."""
-    low, high = least - 1, least
+    high = least
     while not holds(high):
-        low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if holds(middle) else (middle, high)
-    return high
+        high *= 2
+    return bisect_left(range(high), True, least, key=holds)
 
 
 def _whole(name: str, value: int) -> int:

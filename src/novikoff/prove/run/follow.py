@@ -20,10 +20,8 @@ are rounded floats from the start, and the proof then states float64.
 """
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -185,7 +183,8 @@ def follow_proof(steps: Steps, separator: Any) -> FollowedProof:
     u_square = _plain(steps.square(u) * unit / steps.along**2)
     losses = [0] * len(score) if steps.allowed is None else map(Fraction, steps.allowed)
     allowed = objects(_plain((loss + ahead) / unit) for loss in losses)  # the highest score that a step may have had
-    granted = _granted(score - allowed, lambda k: S * Fraction(steps.doubt(k)))
+    excess = enumerate((score - allowed).tolist())  # float64 cannot detect one below its error
+    granted = objects(much if 0 < much <= S * Fraction(steps.doubt(k)) else 0 for k, much in excess)
 
     k, w_square, progress = objects(range(len(score) + 1)), steps.weights_squares, _summed(gain)
     ceiling = k * S + _summed(2 * granted)
@@ -230,14 +229,8 @@ def follow_proof(steps: Steps, separator: Any) -> FollowedProof:
     )
 
 
-def _granted(excess: Whole, doubt: Callable[[int], Fraction]) -> Whole:
-    """Return the excess that a float64 learner cannot detect; 0 for one that it can."""
-    return objects(much if much > 0 and much <= doubt(k) else 0 for k, much in enumerate(excess.tolist()))
-
-
 def _summed(values: Whole) -> Whole:
-    """Return the cumulative sums, from 0 on."""
-    return objects(accumulate(values.tolist(), initial=0))
+    return np.append(0, np.cumsum(values))
 
 
 def _plain(value: Fraction) -> Any:

@@ -17,7 +17,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from itertools import accumulate
 from operator import mul
 from typing import Any
 
@@ -233,7 +232,7 @@ class Steps:
     def weights_squares(self) -> Whole:
         """||w||^2 from the zero vector on."""
         scores, squares = self.scores_and_squares
-        return objects(accumulate((2 * scores + squares).tolist(), initial=0))
+        return np.append(0, np.cumsum(2 * scores + squares))
 
     @property
     def lengths(self) -> Floats:
@@ -335,7 +334,4 @@ def _difference(gold: Mapping[Any, Any], guess: Mapping[Any, Any]) -> dict[Any, 
 
 def objects(values: Iterable[Any]) -> Whole:
     """Return numbers of any size in an array."""
-    held = list(values)
-    found = np.empty(len(held), dtype=object)
-    found[:] = held
-    return found
+    return np.array(list(values), dtype=object)

@@ -28,7 +28,7 @@ acceleration applies. With n rows of length 1, after k steps either Ay > 0, or t
 import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -92,19 +92,11 @@ def solve_inequalities(A: Any, *, method: str = "auto", time_limit: float | None
     if method not in METHODS:
         raise ValueError(f"method={method!r} is unknown; choose one of {', '.join(METHODS)}")
     check_time_limit(time_limit)
-    rows = read_rows(A)
-    system, zeros = System(rows), np.flatnonzero(~rows.any(axis=1))
+    system = System(read_rows(A))
+    zeros = np.flatnonzero(~system.rows.any(axis=1))
     if len(zeros):
-        found = SearchResult(method, combination=Combination((int(zeros[0]),), (1,)))
-    else:
-        found = METHODS[method](system, Clock(time_limit))
-    x = None if found.x is None else tuple(map(Fraction, found.x.tolist()))
-    witnesses = SystemWitnesses(x, found.combination)
-    claims = conclude(rows, witnesses)
-    return Inequalities(
-        SystemData.of(rows), claims, witnesses, found.method, found.iterations, found.rescalings, found.potential,
-        found.stopped if claims.outcome is Outcome.UNDECIDED else "",
-    )  # fmt: skip
+        return system.answer(method, combination=Combination((int(zeros[0]),), (1,)))
+    return METHODS[method](system, Clock(time_limit))
 
 
 # -- the system -------------------------------------------------------------------------------------------------------
@@ -152,13 +144,22 @@ class System:
                 return combination
         return None
 
-    def decided(self, which: NDArray[np.int64], clock: Clock) -> tuple[Sequence[int] | None, Combination | None]:
+    def decided(self, which: NDArray[np.int64], clock: Clock) -> tuple[Any, Combination | None]:
         """A solution of some rows, a combination of them, or neither."""
         answer = decide(self._points.part(which), clock)
         if answer.obstruction is None:
             return None if answer.vector is None else answer.vector[:-1], None
         ascending = sorted(zip(which[answer.obstruction.rows].tolist(), answer.obstruction.weights, strict=True))
         return None, Combination(tuple(row for row, _ in ascending), tuple(weight for _, weight in ascending))
+
+    def answer(
+        self, method: str, x: Any = None, combination: Combination | None = None, stopped: str = "", **record: Any
+    ) -> Inequalities:
+        """What was found, proved, with the record of the search, which matters if nothing was."""
+        witnesses = SystemWitnesses(None if x is None else tuple(map(Fraction, np.asarray(x).tolist())), combination)
+        claims = conclude(self.rows, witnesses)
+        stopped = stopped if claims.outcome is Outcome.UNDECIDED else ""
+        return Inequalities(SystemData.of(self.rows), claims, witnesses, method, stopped=stopped, **record)
 
     @cached_property
     def _points(self) -> Points:
@@ -169,19 +170,6 @@ class System:
 # limit of its own, so that the answer does not depend on the load of the machine.
 FIRST_ATTEMPT = 0.05
 FEW_NUMBERS = 10_000
-
-
-@dataclass(frozen=True, eq=False)
-class SearchResult:
-    """What a method found: a solution, an exact combination, or neither, and then why it stopped."""
-
-    method: str
-    x: Any = None
-    combination: Combination | None = None
-    iterations: int = 0
-    rescalings: int = 0
-    potential: tuple[float, ...] = ()
-    stopped: str = ""
 
 
 class Proofs:
@@ -217,7 +205,7 @@ class Proofs:
 # -- the methods ------------------------------------------------------------------------------------------------------
 
 
-def perceptron(system: System, clock: Clock, most_mistakes: int = MOST_MISTAKES) -> SearchResult:
+def perceptron(system: System, clock: Clock, most_mistakes: int = MOST_MISTAKES) -> Inequalities:
     """Rosenblatt's rule: while some row has <a, w> <= 0, add it to w (Block 1962, Novikoff 1962).
 
     At most 1/rho^2 mistakes. After k of them w/k is a convex combination of the rows, so rho <= ||w||/k. If their hull
@@ -243,7 +231,8 @@ def perceptron(system: System, clock: Clock, most_mistakes: int = MOST_MISTAKES)
         stopped = f"{mistakes:,} mistakes were made" if mistakes >= most_mistakes else ""
         stopped = OUT_OF_TIME if clock.is_over() else stopped
         if x is not None or combination or stopped:
-            return SearchResult("perceptron", x, combination, mistakes, 0, tuple(history), stopped)
+            record = {"iterations": mistakes, "potential": tuple(history)}
+            return system.answer("perceptron", x, combination, stopped, **record)
 
 
 # -- the rescaled perceptron ----------------------------------------------------------------------------------------
@@ -335,7 +324,7 @@ class Ellipsoid:
         return bool(is_rounding or math.expm1(exponent) * ROUNDING > 1)
 
 
-def rescaled(system: System, clock: Clock, last_attempt: float = LAST_ATTEMPT) -> SearchResult:
+def rescaled(system: System, clock: Clock, last_attempt: float = LAST_ATTEMPT) -> Inequalities:
     """The rescaled perceptron with a smooth inner loop, until a solution, a proof, or the limits of float64.
 
     At these limits an exact combination is tried once more, for `last_attempt` seconds.
@@ -358,8 +347,8 @@ def rescaled(system: System, clock: Clock, last_attempt: float = LAST_ATTEMPT) -
             if x is None and combination is None and last_attempt:
                 combination = system.cancelling(weights, clock.within(last_attempt))
         if x is not None or combination or stopped:
-            rescalings = len(potential) - 1
-            return SearchResult("rescaled", x, combination, iterations, rescalings, tuple(potential), stopped)
+            record = {"iterations": iterations, "rescalings": len(potential) - 1, "potential": tuple(potential)}
+            return system.answer("rescaled", x, combination, stopped, **record)
 
 
 def _inner(
@@ -386,23 +375,21 @@ def _inner(
     raise AssertionError("the steps go on forever")
 
 
-def _auto(system: System, clock: Clock) -> SearchResult:
+def _auto(system: System, clock: Clock) -> Inequalities:
     """The cheapest method that decides: perceptron, rescaled perceptron, cutting planes and rationals."""
     found = perceptron(system, clock, FEW_MISTAKES)
-    if found.x is None and not found.combination and not clock.is_over():
+    if found.outcome is Outcome.UNDECIDED and not clock.is_over():
         found = rescaled(system, clock, last_attempt=0.0)
-    if found.x is not None or found.combination or clock.is_over():
+    if found.outcome is not Outcome.UNDECIDED or clock.is_over():
         return found
     x, combination = system.decided(np.arange(len(system.rows)), clock)
-    found = replace(found, method="cutting-planes", combination=combination)
-    if x is None:
-        return found
-    whole = np.array(x, dtype=object)
-    floats = whole.astype(np.float64) if max(map(abs, x)) < 2**1000 else whole
-    return replace(found, x=floats if system.is_solved_by(floats) else whole)
+    if x is not None and max(map(abs, x)) < 2**1000 and system.is_solved_by(floats := np.array(x, dtype=np.float64)):
+        x = floats
+    record = {name: getattr(found, name) for name in ("stopped", "iterations", "rescalings", "potential")}
+    return system.answer("cutting-planes", x, combination, **record)
 
 
-METHODS: dict[str, Callable[[System, Clock], SearchResult]] = {
+METHODS: dict[str, Callable[[System, Clock], Inequalities]] = {
     "auto": _auto,
     "perceptron": perceptron,
     "rescaled": rescaled,
