@@ -32,9 +32,6 @@ DENSE_COST, SPARSE_COST = 8, 12
 
 ALIGNMENT = 64
 
-# How many values are checked first, to see whether float32 is enough.
-LOOKED_AT = 64
-
 # Above this, 32-bit indices could not be viewed as signed ones.
 MOST_SMALL_INDICES = 2**31
 
@@ -187,14 +184,10 @@ def _arrays(rows: Rows) -> list[NDArray[Any]]:
 
 
 def _shortest(values: NDArray[Any]) -> NDArray[Any]:
-    """Convert to float32 if that holds every value exactly: mistakes stay the same. A few values are tried first."""
-    is_short = _is_short(values[:LOOKED_AT]) and _is_short(values)
-    return values.astype(np.float32 if is_short else np.float64, copy=False)
-
-
-def _is_short(values: NDArray[Any]) -> bool:
+    """Convert to float32 if that holds every value exactly: mistakes stay the same."""
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-        return np.array_equal(values.astype(np.float32), values)
+        short = values.astype(np.float32)
+    return short if np.array_equal(short, values) else values.astype(np.float64, copy=False)
 
 
 def _copied(rows: Rows) -> Rows:

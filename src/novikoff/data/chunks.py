@@ -11,6 +11,7 @@ O is outside of all chunks.
 """
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -42,31 +43,22 @@ class _LabelPart(NamedTuple):
     ends: bool
 
 
-class LabelParts(dict[str, _LabelPart]):
-    """The parts of each label, parsed when it is first seen: a corpus has few labels and many tokens."""
-
-    def __init__(self, scheme: str) -> None:
-        super().__init__()
-        if scheme not in SCHEMES:
-            raise ValueError(
-                f"unknown scheme {scheme!r}; use one of {', '.join(SCHEMES)} (BIO is IOB2, and BIOES is IOBES)"
-            )
-        self.scheme = scheme
-
-    def __missing__(self, label: str) -> _LabelPart:
-        letter, _, kind = label.partition("-") if isinstance(label, str) else ("", "", "")
-        letters = SCHEMES[self.scheme]
-        if letter == "O":
-            part = _LabelPart(None, False, False)
-        elif letter in letters:
-            part = _LabelPart(kind, *letters[letter])
-        else:
-            raise ValueError(
-                f"label {label!r} is not {self.scheme}: a label is O, or one of {', '.join(letters)}, alone or with a "
-                "hyphen and a type, like B-NP; correct the label, or pass the scheme= that the labels follow"
-            )
-        self[label] = part
-        return part
+@lru_cache(maxsize=1 << 12)
+def _part(label: str, scheme: str) -> _LabelPart:
+    if scheme not in SCHEMES:
+        raise ValueError(
+            f"unknown scheme {scheme!r}; use one of {', '.join(SCHEMES)} (BIO is IOB2, and BIOES is IOBES)"
+        )
+    letter, _, kind = label.partition("-") if isinstance(label, str) else ("", "", "")
+    letters = SCHEMES[scheme]
+    if letter == "O":
+        return _LabelPart(None, False, False)
+    if letter in letters:
+        return _LabelPart(kind, *letters[letter])
+    raise ValueError(
+        f"label {label!r} is not {scheme}: a label is O, or one of {', '.join(letters)}, alone or with a hyphen and a "
+        "type, like B-NP; correct the label, or pass the scheme= that the labels follow"
+    )
 
 
 def chunks(labels: Iterable[str], scheme: str = "IOB2") -> list[Chunk]:
@@ -80,16 +72,11 @@ def chunks(labels: Iterable[str], scheme: str = "IOB2") -> list[Chunk]:
     [Chunk(type='NP', start=0, stop=2), Chunk(type='NP', start=2, stop=3), Chunk(type='VP', start=4, stop=5),
      Chunk(type='NP', start=5, stop=6)]
     """
-    return chunks_of(labels, LabelParts(scheme))
-
-
-def chunks_of(labels: Iterable[str], parts: LabelParts) -> list[Chunk]:
-    """As `chunks`, with labels that were parsed for earlier sentences."""
     found = []
     open_type: str | None = None
     start = position = 0
     for position, label in enumerate(labels):
-        kind, begins, ends = parts[label]
+        kind, begins, ends = _part(label, scheme)
         if begins or kind != open_type:
             if open_type is not None:
                 found.append(Chunk(open_type, start, position))
@@ -124,8 +111,7 @@ def allowed_transitions(labels: Sequence[str], scheme: str = "IOB2") -> Transiti
     """
     if len(set(labels)) < len(labels):
         raise ValueError("a label occurs twice; pass each label once, in the order of the tagger's columns")
-    parts = LabelParts(scheme)
-    known, outside = [parts[label] for label in labels], parts["O"]
+    known, outside = [_part(label, scheme) for label in labels], _part("O", scheme)
     allowed = [_may_follow(before, after, scheme) for before in known for after in known]
     return Transitions(
         np.array(allowed, dtype=np.bool_).reshape(len(known), len(known)),

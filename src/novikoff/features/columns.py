@@ -266,11 +266,6 @@ def noted(detail: str, kind: ColumnKind) -> str:
     return f"{detail}; some are missing" if kind.has_missing else detail
 
 
-def has_nan(x: NDArray[np.float64]) -> bool:
-    """Whether any number is NaN: then the minimum is NaN, which is fast to compute."""
-    return bool(np.isnan(np.min(x, initial=0.0)))
-
-
 def days(column: "pa.Array") -> NDArray[np.float64]:
     """Convert dates and times to days since 1970-01-01, durations and times of day to days; NaN if missing.
 

@@ -10,13 +10,11 @@ from numpy.typing import NDArray
 
 from novikoff.data.tables import is_number, read_days, sort_of_number, type_named
 from novikoff.features.columns import (
-    NO_ROWS,
     Cells,
     ColumnEntries,
     ColumnKind,
     Gathered,
     as_written,
-    has_nan,
     missing_name,
     noted,
 )
@@ -46,8 +44,7 @@ class Moments(Gathered):
 
     def add(self, cells: Cells) -> int:
         x, n_missing = cells.numbers(), 0
-        if has_nan(x):
-            missing = np.isnan(x)
+        if (missing := np.isnan(x)).any():
             n_missing = int(np.count_nonzero(missing))
             x = x[~missing]
         self.add_numbers(x)
@@ -195,7 +192,7 @@ class Numeric(ColumnKind):
         """Return the value of every row, and the rows where it is missing."""
         x = cells.numbers() - self.mean  # a copy, also if the mean is 0
         x /= self.deviation
-        missing = np.flatnonzero(np.isnan(x)) if has_nan(x) else NO_ROWS
+        missing = np.flatnonzero(np.isnan(x))
         x[missing] = self.typical
         return x, missing
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from novikoff.data.chunks import LabelParts, chunks_of
+from novikoff.data.chunks import chunks
 
 if TYPE_CHECKING:
     from novikoff.learn.model import Decided
@@ -152,12 +152,11 @@ def score_chunks(
     all           50.00%   50.00%   50.00%        2        2        1
     3 of 4 tokens have the right label: 75.00%.
     """
-    parts = LabelParts(scheme)
     gold_counts, found_counts, correct_counts = Counter[str](), Counter[str](), Counter[str]()
     tokens = correct_tokens = 0
     for number, (gold_labels, predicted_labels) in enumerate(_paired(gold_sequences, predicted_sequences)):
         try:
-            gold, predicted = chunks_of(gold_labels, parts), chunks_of(predicted_labels, parts)
+            gold, predicted = chunks(gold_labels, scheme), chunks(predicted_labels, scheme)
         except ValueError as error:
             raise ValueError(f"sentence {number} (counting from 0): {error}") from None
         gold_counts.update(chunk.type for chunk in gold)
