@@ -258,26 +258,20 @@ def look(source: FileSource, types: dict[str, "pa.DataType"], only: Collection[s
 
 
 def _parse_as_shown(piece: Piece, layout: Layout, names: list[str]) -> "pa.Table":
-    """Parse some columns of a piece in the types inferred from it."""
-    table = _parse(piece, layout, names, None)
-    if hexadecimal := _hexadecimal(piece, layout, table.schema):
-        table = _parse(piece, layout, names, _strings(hexadecimal))
-    return table
+    """Parse some columns of a piece in the types inferred from it.
 
-
-def _hexadecimal(piece: Piece, layout: Layout, schema: "pa.Schema") -> set[str]:
-    """Return the columns with numbers such as 0x1F: pyarrow parses them as integers only; here they are words."""
+    Numbers such as 0x1F are words: pyarrow would parse them as integers, but not as other numbers.
+    """
     import pyarrow as pa
     from pyarrow import compute
 
-    if not (b"x" in piece.text or b"X" in piece.text) or not re.search(rb"0[xX]", piece.text):
-        return set()
-    whole = [field.name for field in schema if pa.types.is_int64(field.type)]
-    written = _parse_csv(piece.text, layout, whole, _strings(whole)) if whole else pa.table({})
-    columns = zip(whole, written.columns, strict=True)
-    return {
-        name for name, texts in columns if compute.any(compute.match_substring(texts, "x", ignore_case=True)).as_py()
-    }
+    table = _parse(piece, layout, names, None)
+    whole = [field.name for field in table.schema if pa.types.is_int64(field.type)]
+    if not whole or not (b"0x" in piece.text or b"0X" in piece.text):
+        return table
+    texts = _parse_csv(piece.text, layout, whole, _strings(whole))
+    words = [name for name in whole if compute.any(compute.match_substring(texts[name], "x", ignore_case=True)).as_py()]
+    return _parse(piece, layout, names, _strings(words)) if words else table
 
 
 def read_records(source: FileSource, types: Types) -> Iterator[Records]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from novikoff.data.batches import Records
 from novikoff.data.held_out import HeldOut, kept_records
-from novikoff.data.tables import check_columns, is_number, joined_type, sort_of_number
+from novikoff.data.tables import check_columns, joined_type, sort_of_number
 from novikoff.features.categorical import Categorical, Named
 from novikoff.features.columns import AS_ASKED, Cells, ColumnKind, Gathered, Ignored
 from novikoff.features.numeric import Dated, Numeric
@@ -84,8 +84,7 @@ class Column:
     """What is known of one column so far. `asked` is the requested role: "", or one of a kind's roles.
 
     Of `rows` values, `missing` are missing; the others are gathered by its kind. The number of values `before` them is
-    gathered elsewhere. An uncertain type `may_change`; then what was gathered is useless, and the column `is_mixed`. A
-    type is checked only if it differs from that of the records before, the `last_type`.
+    gathered elsewhere. An uncertain type `may_change`; then what was gathered is useless, and the column `is_mixed`.
     """
 
     name: str
@@ -97,7 +96,6 @@ class Column:
     may_change: bool = False
     is_mixed: bool = False
     type: "pa.DataType | None" = None
-    last_type: "pa.DataType | None" = None
     found: Gathered | None = None
 
     def add(self, column: "pa.Array | None", records: Records) -> None:
@@ -106,19 +104,18 @@ class Column:
 
         n_rows = records.columns.num_rows
         self.rows += n_rows
-        if self.asked == "ignored":
+        if self.asked == "ignored" or self.is_mixed:
             return
         if column is None or pa.types.is_null(column.type):
             self.missing += n_rows
             return
-        if column.type != self.last_type:
-            self.is_mixed = self.is_mixed or (self.may_change and self._changes_to(column.type))
-            if not self.is_mixed:
-                self._settle_type(column.type, records)
-            self.last_type = column.type
-        if not self.is_mixed:
-            self.found = self.found or self.kind.gathered(self)
-            self.missing += self.found.add(Cells(column, self.name, records))
+        if column.type != self.type:
+            self.is_mixed = self.may_change and self._changes_to(column.type)
+            if self.is_mixed:
+                return
+            self._settle_type(column.type, records)
+        self.found = self.found or self.kind.gathered(self)
+        self.missing += self.found.add(Cells(column, self.name, records))
 
     def join(self, other: "Column | None", n_rows: int) -> None:
         """Append the same column of `n_rows` later records, gathered elsewhere; None if they do not have it."""
@@ -149,19 +146,15 @@ class Column:
         return self.type != kind and not alike
 
     def _settle_type(self, kind: "pa.DataType", records: Records) -> None:
-        import pyarrow as pa
-
         known = self.type
         if known is None:
             if not _is_plain(kind):
                 what = f"the column {self.name!r} has the type {kind}, which is not a number, word, date or boolean"
                 raise ValueError(f"{records.file or 'the data'}: {what}; ignore=[{self.name!r}] ignores it")
             self.type = kind
-        elif is_number(known) and is_number(kind):
-            self.type = known if known == kind else pa.float64()
-        elif known != kind and sort_of_number(known) == sort_of_number(kind) == "day":
+        elif (sort := sort_of_number(known)) == sort_of_number(kind) and sort in ("number", "day"):
             self.type = _joined(known, kind)
-        elif known != kind:
+        else:
             raise ValueError(f"{records.place()}: the column {self.name!r} is {kind} from here on, but was {known}")
 
     @property
