@@ -15,6 +15,8 @@ Whole = Sequence[int]
 PIECE = 200_000_000
 # Bits from which Python's own arithmetic, which is quadratic, is too slow.
 LONG = 20_000
+# Below this, it writes and reads digits itself.
+FEW_DIGITS = 10**1000
 # Vectors, squared, times coordinates, times bits: below this, finding shorter ones takes at most a second.
 MOST_TO_SHORTEN = 500_000_000
 
@@ -169,6 +171,8 @@ def decimal(whole: int) -> str:
     >>> len(decimal(10**5000))
     5001
     """
+    if abs(whole) < FEW_DIGITS:
+        return str(int(whole))
     from flint import fmpz
 
     return str(fmpz(int(whole)))
@@ -180,6 +184,8 @@ def from_decimal(digits: str) -> int:
     >>> from_decimal(decimal(-(7**9000))) == -(7**9000)
     True
     """
+    if len(digits) <= 1000:
+        return int(digits)
     from flint import fmpz
 
     return int(fmpz(digits))

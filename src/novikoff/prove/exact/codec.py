@@ -7,9 +7,10 @@ rejected if present.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
-from enum import Enum, EnumType
+from enum import EnumType
 from fractions import Fraction
 from functools import cache
+from itertools import repeat
 from typing import Annotated, Any, Literal, NamedTuple, TypeVar, get_args, get_origin, get_type_hints, is_typeddict
 
 from novikoff.prove.exact.algebra import decimal
@@ -68,16 +69,24 @@ def written_part(part: Any, record: Any = None) -> dict[str, Any]:
 
 def written_value(value: Any, kind: Any) -> Any:
     """A value of this kind, as a value of JSON."""
+    return _writer(kind)(value)
+
+
+@cache
+def _writer(kind: Any) -> Callable[[Any], Any]:
     kind = _given(kind)
     if _is_record(kind):
-        return written_part(value, kind)
+        return lambda value: written_part(value, kind)
     if get_origin(kind) in (tuple, Sequence):
-        return [written_value(each, inner) for each, inner in zip(value, _inner(kind, len(value)), strict=True)]
-    if kind is Fraction:
-        return fraction_pair(value)
-    if kind in (Whole, Positive):
-        return decimal(value)
-    return value.value if isinstance(value, Enum) else value
+        fixed, kinds = _items(kind)
+        writers = [_writer(each) for each in kinds]
+        if fixed:
+            return lambda value: [write(each) for write, each in zip(writers, value, strict=True)]
+        return lambda value: [writers[0](each) for each in value]
+    if isinstance(kind, EnumType):
+        return lambda value: value.value
+    writers_of: dict[Any, Callable[[Any], Any]] = {Fraction: fraction_pair, Whole: decimal, Positive: decimal}
+    return writers_of.get(kind, lambda value: value)
 
 
 def read_part(part: ProofFields, record: Callable[..., T]) -> T:
@@ -98,41 +107,74 @@ def read_part(part: ProofFields, record: Callable[..., T]) -> T:
 
 def read_value(part: ProofFields, value: Any, name: str, kind: Any) -> Any:
     """Read a value of this kind; the name is for errors."""
-    if value is None and type(None) in get_args(kind):
-        return None
-    kind = _given(kind)
+    return _reader(kind)(part, value, name)
+
+
+@cache
+def _reader(kind: Any) -> Callable[[ProofFields, Any, str], Any]:
+    if type(None) in get_args(kind):
+        read = _reader(_given(kind))
+        return lambda part, value, name: None if value is None else read(part, value, name)
     if _is_record(kind):
-        return read_part(part.inside(value, name), kind)
+        return lambda part, value, name: read_part(part.inside(value, name), kind)
     if get_origin(kind) in (tuple, Sequence):
-        if type(value) is not list or len(_inner(kind, len(value))) != len(value):
-            part.fail(f"has {name} = {value!r:.60}, which is not a list, or has too few or too many values")
-        kinds = enumerate(zip(value, _inner(kind, len(value)), strict=True))
-        return tuple(read_value(part, each, f"{name}[{i}]", inner) for i, (each, inner) in kinds)
+        return _reader_of_items(*_items(kind))
     if get_origin(kind) is Literal or isinstance(kind, EnumType):
-        choices = get_args(kind) or [each.value for each in kind]
+        return _reader_of_choices(kind)
+    readers: dict[Any, Callable[[ProofFields, Any, str], Any]] = {
+        Label: _label,
+        Whole: ProofFields.as_integer,
+        Positive: ProofFields.positive,
+        Fraction: ProofFields.fraction,
+        int: ProofFields.as_whole,
+        float: ProofFields.as_number,
+        str: ProofFields.as_text,
+        bool: _flag,
+        dict[str, Any]: lambda part, value, name: dict(part.inside(value, name).content),
+    }
+    return readers[kind]
+
+
+def _reader_of_items(fixed: bool, kinds: Sequence[Any]) -> Callable[[ProofFields, Any, str], Any]:
+    readers = [_reader(each) for each in kinds]
+
+    def read(part: ProofFields, value: Any, name: str) -> tuple[Any, ...]:
+        if type(value) is not list or (fixed and len(kinds) != len(value)):
+            part.fail(f"has {name} = {value!r:.60}, which is not a list, or has too few or too many values")
+        each = readers if fixed else repeat(readers[0])
+        return tuple(own(part, item, f"{name}[{i}]") for i, (own, item) in enumerate(zip(each, value, strict=False)))
+
+    return read
+
+
+def _reader_of_choices(kind: Any) -> Callable[[ProofFields, Any, str], Any]:
+    choices = get_args(kind) or [member.value for member in kind]
+
+    def read(part: ProofFields, value: Any, name: str) -> Any:
         if type(value) is not str or value not in choices:
             part.fail(f"has {name} = {value!r:.60}, none of {', '.join(map(repr, choices))}")
         return kind(value) if isinstance(kind, EnumType) else value
-    if kind in (Label, bool):
-        if type(value) not in (get_args(kind) or (bool,)):
-            part.fail(f"has {name} = {value!r:.60}, which is {'no label' if kind == Label else 'not true or false'}")
-        return value
-    readers: dict[Any, Callable[[Any, str], Any]] = {
-        Whole: part.as_integer,
-        Positive: part.positive,
-        Fraction: part.fraction,
-        int: part.as_whole,
-        float: part.as_number,
-        str: part.as_text,
-        dict[str, Any]: lambda value, name: dict(part.inside(value, name).content),
-    }
-    return readers[kind](value, name)
+
+    return read
 
 
-def _inner(kind: Any, size: int) -> Sequence[Any]:
-    """The kinds of the items of a list: one each for a fixed tuple, else all the same."""
+def _label(part: ProofFields, value: Any, name: str) -> Label:
+    if type(value) not in get_args(Label):
+        part.fail(f"has {name} = {value!r:.60}, which is no label")
+    return value
+
+
+def _flag(part: ProofFields, value: Any, name: str) -> bool:
+    if type(value) is not bool:
+        part.fail(f"has {name} = {value!r:.60}, which is not true or false")
+    return value
+
+
+def _items(kind: Any) -> tuple[bool, Sequence[Any]]:
+    """Whether a list has one kind per item, or all the same, and these kinds."""
     kinds = get_args(kind)
-    return kinds if len(kinds) > 1 and kinds[-1] is not Ellipsis else [kinds[0]] * size
+    fixed = len(kinds) > 1 and kinds[-1] is not Ellipsis
+    return fixed, kinds if fixed else kinds[:1]
 
 
 def _given(kind: Any) -> Any:
