@@ -208,7 +208,7 @@ class _Lift:
     def __init__(self, matrix: WholeMatrix, into: Whole64, out: Whole64, solve: Callable[[Floats], Floats]) -> None:
         self._near, self._out = solve, out
         rows = np.repeat(np.arange(matrix.n_rows), np.diff(matrix.indptr))
-        lowest = _trailing_zeros(matrix.data) + out[matrix.indices]
+        lowest = trailing_zeros(matrix.data) + out[matrix.indices]
         shifts = np.full(matrix.n_rows, np.iinfo(np.int64).max)
         np.minimum.at(shifts, rows, lowest)
         self._shifts = -np.where(np.diff(matrix.indptr) > 0, shifts, 0)
@@ -397,7 +397,8 @@ def _equilibrating(
     return np.rint(scales[0]).astype(np.int64), np.rint(scales[1]).astype(np.int64)
 
 
-def _trailing_zeros(values: Numbers) -> Whole64:
+def trailing_zeros(values: Numbers) -> Whole64:
+    """How often 2 divides each of some whole numbers; 0 times for a 0."""
     if values.dtype != object:
         return np.log2(np.maximum(values & -values, 1)).astype(np.int64)
     return np.array([max((value & -value).bit_length() - 1, 0) for value in values.tolist()], dtype=np.int64)

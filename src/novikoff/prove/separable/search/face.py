@@ -124,9 +124,9 @@ class _Search:
             return None
         basis, multiples = found
         self.clock.tell("proving what was found")
-        rows = self.scaled.whole(basis.rows)
+        rows, unit = self.scaled.whole(basis.rows)
         regular = self._regular(basis, rows)
-        obstruction = self._obstruction(basis, regular, multiples)
+        obstruction = self._obstruction(basis, unit, regular, multiples)
         if not self.layers:
             return None if obstruction is None else FaceProof(self.fixed[:0], None, None, *obstruction)
         weak = self._weak_separator(basis, rows, regular)
@@ -226,7 +226,7 @@ class _Search:
 
     def _in_whole_points(self) -> FaceProof | None:
         self.clock.tell(f"exact pivoting: {len(self.single):,} points in {self.scaled.dimension:,} dimensions")
-        whole = self.scaled.whole(np.arange(self.scaled.n_points))
+        whole, _ = self.scaled.whole(np.arange(self.scaled.n_points))
         found = self._by_programs(whole)
         if found is None:
             return None
@@ -252,9 +252,9 @@ class _Search:
         return Regular.of(rows.in_columns(basis.columns).transposed(), self.clock, basis.core)
 
     def _obstruction(
-        self, basis: Spanning, regular: Regular | None, multiples: dict[int, float]
+        self, basis: Spanning, unit: int, regular: Regular | None, multiples: dict[int, float]
     ) -> tuple[Numbers, list[int]] | None:
-        """Points that span the face, with whole weights that add up to 0."""
+        """Points that span the face, with whole weights that add up to 0; the basis is in units of 2^unit."""
         if len(basis.rows) == 0:
             return self._in_whole_numbers({})
         if regular is None:
@@ -262,8 +262,8 @@ class _Search:
         must = np.isin(basis.rows, self.fixed, invert=True)
         in_basis = set(basis.rows.tolist())
         others = np.array([row for row, m in multiples.items() if m and row not in in_basis], dtype=np.int64)
-        moving = self.scaled.whole(others).transposed()
-        scale = power_of_two(self.scaled.unit(basis.rows) - self.scaled.unit(others))
+        moving, own_unit = self.scaled.whole(others)
+        moving, scale = moving.transposed(), power_of_two(unit - own_unit)
         for bits in BITS:
             times = np.rint(np.ldexp([multiples[row] for row in others.tolist()], bits))
             if np.abs(times).max(initial=0.0) >= 2**60:

@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novikoff.prove.exact.algebra import as_whole
-from novikoff.prove.exact.floats import as_integers, lowest_exponent, power_of_two
+from novikoff.prove.exact.floats import power_of_two
 from novikoff.prove.exact.modular import PRIME, centred
-from novikoff.prove.exact.refined import WholeMatrix, mantissas_of
+from novikoff.prove.exact.refined import WholeMatrix, mantissas_of, trailing_zeros
 from novikoff.prove.separable.kesler import KeslerPoints
 from novikoff.prove.separable.points import Floats, Points
-from novikoff.prove.separable.products import exact_sum, signs_of_products
+from novikoff.prove.separable.products import exact_sum, signs_of_products, whole_matrix
 
 Numbers = NDArray[np.int64]
 
@@ -68,28 +68,20 @@ class Scaled:
         matrix.data = np.ldexp(matrix.data, -np.repeat(self.rows[which], np.diff(matrix.indptr)))
         return matrix
 
-    def whole(self, which: Numbers) -> WholeMatrix:
-        """The same in whole multiples of a power of two, from the original points, as scaled floats may underflow."""
-        entries, scales, few = self._entries(which)
-        numbers = as_integers(entries, scales + self.unit(which))
-        if few is None:
-            return WholeMatrix.of_table(numbers.tolist(), self.dimension)
-        return WholeMatrix.of(numbers, few.indices, few.indptr, self.dimension)
+    def whole(self, which: Numbers) -> tuple[WholeMatrix, int]:
+        """The same in whole multiples of a power of two, from the original points, as scaled floats may underflow; and
+        the exponent of that power."""
+        few, exponent = self._given(which)
+        shifts = exponent - self.columns[few.indices] - np.repeat(self.rows[which], np.diff(few.indptr))
+        lowest = shifts + trailing_zeros(few.data)
+        unit = int(lowest.min()) if len(lowest) else 0
+        moves = shifts - unit
+        numbers = (few.data.astype(object) << np.maximum(moves, 0)) >> np.maximum(-moves, 0)
+        return WholeMatrix.of(numbers, few.indices, few.indptr, few.n_columns), unit
 
-    def unit(self, which: Numbers) -> int:
-        """The exponent of that power of two."""
-        return lowest_exponent(*self._entries(which)[:2])
-
-    def _entries(self, which: Numbers) -> tuple[Floats, NDArray[np.int64], Any]:
-        """The entries of some points, the exponents of their divisors, and their CSR matrix, if any."""
-        part = self.points.written_out(which)
-        if not part.is_sparse:
-            table = part.take(np.arange(len(which)))
-            return table, (self.columns + self.rows[which, None]).astype(np.int64), None
-        few = part.signed()
-        few.eliminate_zeros()
-        scales = self.columns[few.indices] + np.repeat(self.rows[which], np.diff(few.indptr))
-        return few.data, scales.astype(np.int64), few
+    def _given(self, which: Numbers) -> tuple[WholeMatrix, int]:
+        """Some original points in whole multiples of a power of two, and its exponent."""
+        return whole_matrix(self.points, which)
 
     def distinct(self, which: Numbers) -> "Distinct":
         """The distinct ones of some points."""
@@ -189,18 +181,8 @@ class ScaledRows(Scaled):
         """All points: duplicates are not removed."""
         return Distinct(which, which[:0], which[:0])
 
-    def whole(self, which: Numbers) -> WholeMatrix:
-        few, shifts = self.whole_rows.in_rows(which), self._shifts(which)
-        numbers = few.data.astype(object) << (shifts - self.unit(which)).astype(object)
-        return WholeMatrix.of(numbers, few.indices, few.indptr, self.dimension)
-
-    def unit(self, which: Numbers) -> int:
-        return int(self._shifts(which).min(initial=0))
-
-    def _shifts(self, which: Numbers) -> Numbers:
-        """The exponents that scale the entries of some rows."""
-        few = self.whole_rows.in_rows(which)
-        return np.asarray(-self.columns[few.indices] - np.repeat(self.rows[which], np.diff(few.indptr)), dtype=np.int64)
+    def _given(self, which: Numbers) -> tuple[WholeMatrix, int]:
+        return self.whole_rows.in_rows(which), 0
 
     def signs(self, vector: Sequence[int]) -> NDArray[np.int8]:
         return np.sign(self.whole_rows.times(self.unscaled(vector))).astype(np.int8)
