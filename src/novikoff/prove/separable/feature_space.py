@@ -132,7 +132,7 @@ class InFeatureSpace(Data):
         square = self.products.square(used, [coefficients[j] for j in used], bits)
         if square[1] <= 0 or (square[0] <= 0 and bits == PRECISIONS[-1]):
             raise CertificateError("this is not a valid kernel matrix: the length of a combination is not positive")
-        return Interval.of(low**2 / square[1], high**2 / square[0]) if low > 0 and square[0] > 0 else None
+        return (low**2 / square[1], high**2 / square[0]) if low > 0 and square[0] > 0 else None
 
     def _scores(self, coefficients: Sequence[int], bits: int = 0) -> list[Interval]:
         """The products of a combination with every point; with 0 bits for a rational kernel."""
@@ -150,7 +150,7 @@ class InFeatureSpace(Data):
                 raise CertificateError(
                     "this is not a valid kernel matrix: the squared length of a combination is negative"
                 )
-            return Interval.of(max(low, Fraction(0)) / total, high / total)
+            return max(low, Fraction(0)) / total, high / total
 
         found: float = _settled(square, fraction_root_up, 1)
         return found

@@ -37,14 +37,8 @@ MOST_BITS = 4_000_000_000
 Whole = list[list[int]]
 
 
-class Interval(tuple[Fraction, Fraction]):
-    """A lower and an upper bound of a number; equal if it is known exactly."""
-
-    __slots__ = ()
-
-    @classmethod
-    def of(cls, low: Fraction | int, high: Fraction | int | None = None) -> "Interval":
-        return cls((Fraction(low), Fraction(low if high is None else high)))
+# A lower and an upper bound of a number; equal if it is known exactly.
+Interval = tuple[Fraction, Fraction]
 
 
 @dataclass(frozen=True)
@@ -199,11 +193,12 @@ class Products:
     ) -> list[Interval]:
         """sum_j weights_j <z_i, z_j> for every row: exact, or between two fractions computed with these bits."""
         if not rows or not columns:
-            return [Interval.of(0) for _ in rows]
+            return [(Fraction(0), Fraction(0)) for _ in rows]
         if self.kernel.is_rational:
             whole = as_matrix([weights]).transpose()
             parts = (as_matrix(self._whole(some, columns)) * whole for some in self._blocks(rows, columns))
-            return [Interval.of(int(value) * self.scale) for part in parts for value in part.entries()]
+            exact = [int(value) * self.scale for part in parts for value in part.entries()]
+            return list(zip(exact, exact, strict=True))
         signed = [weight * int(sign) for weight, sign in zip(weights, self.signs[list(columns)], strict=True)]
         return [
             _signed(_power_sum(line, signed, self.constant * sum(signed), bits), int(self.signs[row]))
@@ -216,7 +211,7 @@ class Products:
         parts = self.combination(rows, rows, weights, bits)
         low = sum((w * (part[0] if w > 0 else part[1]) for w, part in zip(weights, parts, strict=True)), Fraction(0))
         high = sum((w * (part[1] if w > 0 else part[0]) for w, part in zip(weights, parts, strict=True)), Fraction(0))
-        return Interval.of(low, high)
+        return low, high
 
     @cached_property
     def radius_square(self) -> Fraction:
@@ -238,7 +233,7 @@ class Products:
 
 
 def _signed(value: Interval, sign: int) -> Interval:
-    return value if sign > 0 else Interval.of(-value[1], -value[0])
+    return value if sign > 0 else (-value[1], -value[0])
 
 
 def _power_sum(exponents: Sequence[Fraction], weights: Sequence[int], constant: int, bits: int) -> Interval:
@@ -258,7 +253,7 @@ def _power_sum(exponents: Sequence[Fraction], weights: Sequence[int], constant: 
         for exponent, weight in together.items():
             if weight:
                 total += weight * (-arb(fmpq(exponent.numerator, exponent.denominator))).exp()
-        return Interval.of(exact + low + _fraction(total.lower()), exact + high + _fraction(total.upper()))
+        return exact + low + _fraction(total.lower()), exact + high + _fraction(total.upper())
     finally:
         ctx.prec = before
 

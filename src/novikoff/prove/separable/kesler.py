@@ -89,9 +89,6 @@ class KeslerPoints(Points):
     def scaled(self, rows: Any, scale: float) -> "KeslerPoints":
         return replace(self, rows=rows if scale == 1.0 else rows * scale, bias=self.bias * scale)
 
-    def first_zero(self, row: int) -> int | None:
-        return row * self.others if self.bias == 0.0 and row < self.rows.shape[0] else None
-
     # -- products -----------------------------------------------------------------------------------------------------
 
     def products(self, w: Floats) -> Floats:

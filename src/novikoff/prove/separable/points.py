@@ -52,10 +52,6 @@ class Points:
         """The points times a power of two, from the same rows in another layout."""
         return Points(rows if scale == 1.0 else rows * scale, self.signs, self.constant * scale)
 
-    def first_zero(self, row: int) -> int | None:
-        """The first point that is 0, given the first row that is 0 (the number of rows if none is)."""
-        return row if self.constant == 0.0 and row < self.n_points else None
-
     def written_out(self, which: NDArray[np.int64] | None = None) -> "Points":
         """Some points, or all, stored as rows."""
         return self if which is None else self.part(which)

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novikoff.engine.clock import UNLIMITED, Clock
-from novikoff.engine.rows import Rows, as_rows, check_finite
+from novikoff.engine.rows import as_rows, check_finite
 from novikoff.prove.separable.kesler import KeslerPoints
 from novikoff.prove.separable.points import Points
 from novikoff.prove.separable.search.cutting_planes import (
@@ -63,8 +63,8 @@ def nearest_point(
     largest = max(abs(float(rows.entries.max(initial=0.0))), abs(float(rows.entries.min(initial=0.0))))
     scale = _safe_scale(max(largest, abs(points.constant)))
     scaled = points.scaled(rows.as_scipy() if rows.is_sparse else rows.matrix, scale)
-    zero_row = points.first_zero(_first_zero(rows))
-    found = _search(scaled, zero_row, Accuracy(tolerance), clock, patience)
+    zeros = np.empty(0) if points.constant else np.flatnonzero(scaled.largest_by_row(np.ones(scaled.dimension)) == 0)
+    found = _search(scaled, int(zeros[0]) if len(zeros) else None, Accuracy(tolerance), clock, patience)
     return replace(found, lower=found.lower / scale, upper=found.upper / scale)
 
 
@@ -121,17 +121,6 @@ def _search(points: Points, zero_row: int | None, accuracy: Accuracy, clock: Clo
     working = Working.of(points, found.rows, np.arange(len(found.rows)), found.weights)
     separator = working.separator(points, found.weights @ working.matrix)
     return found.with_separator(separator, float(points.products(separator).min()))
-
-
-def _first_zero(rows: Rows) -> int:
-    """The first row of zeros; the number of rows if there is none."""
-    is_zero = np.ones(rows.n_rows, dtype=bool)
-    if rows.is_sparse:
-        lengths = np.diff(rows.matrix.indptr.astype(np.int64))
-        is_zero[np.repeat(np.arange(rows.n_rows), lengths)[rows.entries[: rows.n_entries] != 0.0]] = False
-    else:
-        is_zero = ~np.any(rows.matrix, axis=1)
-    return int(np.argmax(is_zero)) if is_zero.any() else rows.n_rows
 
 
 def _safe_scale(longest: float) -> float:
