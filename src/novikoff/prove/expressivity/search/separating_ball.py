@@ -8,12 +8,11 @@ required by one more point, the unit vector along the lift, which may appear in 
 """
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from novikoff.engine.clock import Clock
 from novikoff.prove.exact.algebra import as_whole, dot
@@ -36,7 +35,7 @@ from novikoff.prove.expressivity.ball import (
     NoBallWitnesses,
     distance_squares,
 )
-from novikoff.prove.separable.points import Floats, Points
+from novikoff.prove.separable.points import Points
 from novikoff.prove.separable.search.gordan import Answer, Contradiction, Whole, cancelling, of_face
 from novikoff.prove.separable.search.minimum_norm import nearest_point
 from novikoff.prove.separable.search.scaled import ScaledRows
@@ -62,33 +61,18 @@ def separating_ball(
     if inside is not None and inside not in examples.classes:
         raise ValueError(f"inside={inside!r} is not one of the labels {list(examples.classes)}")
     chosen = examples.classes[1 if inside is None else examples.classes.index(inside)]
-    held = np.array([label == chosen for label in examples.labels])
-    lifted = Lifted.of(examples.points, np.where(held, -1, 1).astype(np.int8))
-    answer = _decided(lifted.rows, Clock(time_limit))
+    signs = np.array([-1 if label == chosen else 1 for label in examples.labels], dtype=object)
+    # In integers: coordinates in units of a power of two, their squared length in units of its square, and 1. The last
+    # row is the unit vector along the lift: its product with a hyperplane is the coefficient c.
+    exponent = lowest_exponent(examples.points)
+    whole = as_integers(examples.points, exponent)
+    lifted = np.column_stack([whole, (whole * whole).sum(axis=1), np.ones(len(whole), dtype=object)])
+    answer = _decided([*(lifted * signs[:, None]).tolist(), [0] * whole.shape[1] + [1, 0]], Clock(time_limit))
     if answer.vector is not None:
-        return _ball(lifted, answer.vector, examples, chosen)
+        return _ball(answer.vector, power_of_two(exponent), examples, chosen)
     if answer.obstruction is not None:
-        return _no_ball(lifted, answer.obstruction, examples, chosen)
+        return _no_ball(answer.obstruction, power_of_two(exponent), examples, chosen)
     raise TimeoutError("whether a ball separates the classes was not decided in time; raise time_limit")
-
-
-@dataclass(frozen=True, eq=False)
-class Lifted:
-    """Points on the paraboloid, times their signs, in integers: coordinates in units of 2^exponent, their squared
-    length in units of its square, and 1.
-
-    The last row is the unit vector along the lift: its product with a hyperplane is the coefficient c.
-    """
-
-    exponent: int
-    rows: list[Whole]
-
-    @classmethod
-    def of(cls, points: Floats, signs: NDArray[np.int8]) -> "Lifted":
-        exponent = lowest_exponent(points)
-        whole = as_integers(points, exponent)
-        table = np.column_stack([whole, (whole * whole).sum(axis=1), np.ones(len(whole), dtype=object)])
-        return cls(exponent, [*(table * signs[:, None]).tolist(), [0] * points.shape[1] + [1, 0]])
 
 
 def _decided(rows: list[Whole], clock: Clock) -> Answer:
@@ -109,11 +93,10 @@ def _decided(rows: list[Whole], clock: Clock) -> Answer:
     return of_face(ScaledRows.of_rows(WholeMatrix.of_table(rows, len(scales))), clock, exactly=True) or Answer()
 
 
-def _ball(lifted: Lifted, vector: Whole, examples: Labelled, inside: Label) -> Ball:
+def _ball(vector: Whole, unit: Fraction, examples: Labelled, inside: Label) -> Ball:
     """Return the ball of a hyperplane, its surface halfway between the farthest inner and the nearest outer point."""
     *a, c, _ = vector
-    step = power_of_two(lifted.exponent)
-    center = [Fraction(-v, 2 * c) * step for v in a]
+    center = [Fraction(-v, 2 * c) * unit for v in a]
     floats = [nearest_float(v) for v in center]
     # Prefer a centre in floats, if it also separates.
     for candidate in ([Fraction(v) for v in floats] if np.isfinite(floats).all() else center, center):
@@ -132,12 +115,9 @@ def _between(farthest: Fraction, nearest: Fraction) -> Fraction:
     return square if farthest <= square < nearest else (farthest + nearest) / 2
 
 
-def _no_ball(lifted: Lifted, obstruction: Contradiction, examples: Labelled, inside: Label) -> NoBall:
+def _no_ball(obstruction: Contradiction, unit: Fraction, examples: Labelled, inside: Label) -> NoBall:
     """Return the obstruction in the units of the data: the lift is in squares of the unit."""
-    last = len(lifted.rows) - 1
-    pairs = sorted(zip(obstruction.rows.tolist(), obstruction.weights, strict=True))
-    own = [(row, Fraction(weight)) for row, weight in pairs if row < last]
-    extra = sum(weight for row, weight in pairs if row == last)
-    rows, weights = tuple(row for row, _ in own), tuple(weight for _, weight in own)
-    witnesses = NoBallWitnesses(rows, weights, extra * power_of_two(2 * lifted.exponent))
+    weights = dict(sorted(zip(obstruction.rows.tolist(), map(Fraction, obstruction.weights), strict=True)))
+    extra = weights.pop(len(examples.labels), Fraction(0))
+    witnesses = NoBallWitnesses(tuple(weights), tuple(weights.values()), extra * unit**2)
     return NoBall(BallData.of(examples), BallClaims(False, inside), witnesses)
