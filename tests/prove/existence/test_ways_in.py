@@ -214,7 +214,7 @@ def test_least_squares_are_refused_unless_a_family_is_asked_for():
         ((X, ILL), {"family": "guess"}, "there is no family 'guess'; there are binomial"),
         ((X, ILL[:3]), {}, "one value a row"),
         ((X, [0, 1, 2, 0, 1, 2]), {}, "3 different values"),
-        ((X, [-1.0, 0, 1, 0, 1, 2]), {"family": "poisson"}, "y is -1.0 in row 0; counts are not negative"),
+        ((X, [-1.0, 0, 1, 0, 1, 2]), {"family": "poisson"}, "y is -1.0 in row 0; counts and weights are not negative"),
         ((X, [0.5, 0, np.inf, 0, 1, 2]), {"family": "poisson"}, "finite"),
         ((X.assign(age=[30, 40, np.inf, 40, 50, 60]), ILL), {}, "row 2, column 1"),
         ((X.assign(age=np.nan), ILL), {}, "each of the 6 rows has a missing value"),

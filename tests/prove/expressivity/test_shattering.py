@@ -422,9 +422,9 @@ def test_more_points_than_can_be_enumerated_are_refused_and_the_limit_is_named(f
 
 
 def test_negative_counts_are_refused():
-    with pytest.raises(ValueError, match="m=-1 is negative"):
+    with pytest.raises(ValueError, match="m=-1 must be a whole number"):
         sauer_bound(-1, 2)
-    with pytest.raises(ValueError, match="dim=-2 is negative"):
+    with pytest.raises(ValueError, match="dim=-2 must be a whole number"):
         cover_count(3, -2)
     with pytest.raises(ValueError, match="dim=0 is not positive"):
         vc_dimension("balls", 0)

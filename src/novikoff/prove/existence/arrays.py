@@ -86,7 +86,8 @@ def from_arrays(
     has_intercept = options.get("fit_intercept", True) and family in WITH_INTERCEPT and not fixed_effects
     design, columns, effects = _design(X, names, bool(has_intercept), fixed_effects)
     n = design.shape[0]
-    numbers = {"weight": _weights(options.get("weights"), n)}
+    weights = options.get("weights")
+    numbers = {"weight": np.ones(n) if weights is None else _one_a_row(weights, "weights", n, least=0.0)}
     offset = None if options.get("offset") is None else _one_a_row(options["offset"], "offset", n)
     response, classes = _response(family, y, options, numbers["weight"])
     numbers |= response
@@ -193,11 +194,7 @@ def _response(
         return {"case": case}, classes
     if family == "cox":
         return _survival(y, n), None
-    numbers = _one_a_row(y, "y", n)
-    if (numbers < 0).any():
-        row = int(np.flatnonzero(numbers < 0)[0])
-        raise ValueError(f"y is {numbers[row]} in row {row}; counts are not negative")
-    return {"count": numbers}, None
+    return {"count": _one_a_row(y, "y", n, least=0.0)}, None
 
 
 def _binomial_response(y: Any, n: int, success: Any) -> tuple[dict[str, Floats], tuple[Any, ...] | None]:
@@ -287,20 +284,13 @@ def _survival(y: Any, n: int) -> dict[str, Floats]:
 # -- numbers of rows --------------------------------------------------------------------------------------------------
 
 
-def _weights(weights: Any, n: int) -> Floats:
-    if weights is None:
-        return np.ones(n)
-    found = _one_a_row(weights, "weights", n)
-    if (found < 0).any():
-        row = int(np.flatnonzero(found < 0)[0])
-        raise ValueError(f"the weight of row {row} is {found[row]}; weights are not negative, and 0 drops a row")
-    return found
-
-
-def _one_a_row(values: Any, name: str, n: int) -> Floats:
+def _one_a_row(values: Any, name: str, n: int, *, least: float = -np.inf) -> Floats:
     numbers = exact_floats(np.asarray(values) if hasattr(values, "iloc") else values, name)
     numbers = numbers.ravel() if numbers.ndim == 2 and numbers.shape[1] == 1 else numbers
     _check_length(numbers, name, n)
+    low = np.flatnonzero(numbers < least)
+    if len(low):
+        raise ValueError(f"{name} is {numbers[low[0]]} in row {low[0]}; counts and weights are not negative")
     return numbers
 
 

@@ -242,8 +242,8 @@ def _check_family(family: str, dim: int, sides: int | None) -> None:
 
 def _check_counts(**counts: int) -> None:
     for name, count in counts.items():
-        if count < 0:
-            raise ValueError(f"{name}={count} is negative, but it counts something")
+        if isinstance(count, bool) or int(count) != count or count < 0:
+            raise ValueError(f"{name}={count!r} must be a whole number of at least 0: it counts something")
 
 
 def enough_examples(
@@ -267,10 +267,11 @@ def enough_examples(
         raise ValueError("pass mistakes, the bound (R/gamma)^2, or dimension, the number of coordinates; one of them")
     doubt = 1.0 - confidence
     if mistakes is not None:
-        most = _whole("mistakes", mistakes)
-        # Up to half of the rows, a bound grows with the number of rows that determine the weights.
+        _check_counts(mistakes=mistakes)
+        most = int(mistakes)  # up to half of the rows, a bound grows with the number of those that count
         return _first(lambda n: compressed_chance_at_most(n, most, 0, doubt) <= error, 2 * most + 1)
-    d = _whole("dimension", dimension or 0)
+    d = dimension or 0
+    _check_counts(dimension=d)
     return _first(lambda n: _log2_of_bad(n, d, error) <= math.log2(doubt), math.ceil(8.0 / error))
 
 
@@ -286,9 +287,3 @@ def _first(holds: Callable[[int], bool], least: int) -> int:
     while not holds(high):
         high *= 2
     return bisect_left(range(high), True, least, key=holds)
-
-
-def _whole(name: str, value: int) -> int:
-    if isinstance(value, bool) or int(value) != value or value < 0:
-        raise ValueError(f"{name}={value!r} must be a whole number of at least 0")
-    return int(value)

@@ -246,12 +246,12 @@ class SquaredSlack:
         def rise(t: float) -> float:
             return level + t * square - float(along @ np.maximum(missing - t * along, 0.0))
 
-        low, high = 0.0, 1.0
-        if rise(1.0) > 1e-3 * abs(rise(0.0)):
-            while high - low > 1e-3 * high and high > 1e-12:
-                middle = (low + high) / 2
-                low, high = (middle, high) if rise(middle) < 0 else (low, middle)
-        self.v = self.v + high * step
+        end = 1.0
+        if rise(0.0) < 0 and rise(1.0) > 1e-3 * abs(rise(0.0)):
+            from scipy.optimize import brentq
+
+            end = float(brentq(rise, 0.0, 1.0, xtol=1e-12, rtol=1e-3))
+        self.v = self.v + end * step
         # Recomputed, not by adding `along`: the rounding errors of many steps would accumulate in the small slacks.
         self.products = np.asarray(self.Z @ self.v).ravel()
 
