@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,12 +17,10 @@ from sklearn.exceptions import NotFittedError
 
 from novikoff.estimators.sequence_perceptron import SequencePerceptron
 from novikoff.estimators.shell import Absent, verbose_watch
-from novikoff.keep.layout import dumped
+from novikoff.keep.layout import FileParts, dumped
 from novikoff.keep.models import load, parts_of, save
 from novikoff.learn.chain.space import SequenceRun
 from novikoff.learn.chain.tagger import Tagger
-
-Part = TypeVar("Part")
 
 MAX_ITERATIONS = 100  # CRFsuite's own default
 NO_MARGINALS = (
@@ -50,6 +48,20 @@ class CRFTagger:
     def tag(self, xseq: Any) -> list[Hashable]:
         """The labels of one sequence."""
         return self.tagger.label([xseq])[0]
+
+
+def _after_fit(get: Callable[[SequencePerceptron], Any]) -> property:
+    """An attribute of the fitted model, None before `fit`."""
+
+    def look(crf: "CRF") -> Any:
+        model = crf._held()
+        return None if model is None else get(model)
+
+    return property(look)
+
+
+def _bytes_of(parts: FileParts) -> int:
+    return len(dumped(parts.header)) + sum(array.nbytes for array in parts.arrays.values())
 
 
 class CRF(BaseEstimator):
@@ -82,6 +94,8 @@ class CRF(BaseEstimator):
         The record of the run, which sklearn-crfsuite does not have: mistakes by epoch, margins ruled out.
     dev_score_ : float
         The fraction of right labels on `X_dev`, if `fit` was given some.
+    tagger_, classes_, size_, attributes_, num_attributes_, state_features_, transition_features_
+        As of sklearn-crfsuite: the tagger, the labels, the bytes of the file, and what has weights; None before `fit`.
 
     Examples
     --------
@@ -154,42 +168,16 @@ class CRF(BaseEstimator):
         """The record of the run."""
         return self._fitted().run_
 
-    @property
-    def tagger_(self) -> CRFTagger | None:
-        """The trained tagger; None before `fit`, like all that follows."""
-        return self._if_fitted(lambda model: CRFTagger(model.tagger_))
-
-    @property
-    def classes_(self) -> list[Hashable] | None:
-        """The labels."""
-        return self._if_fitted(lambda model: model.classes_)
-
-    @property
-    def size_(self) -> int | None:
-        """How many bytes the model takes in a file."""
-        parts = self._if_fitted(lambda model: parts_of(model))
-        return None if parts is None else len(dumped(parts.header)) + sum(a.nbytes for a in parts.arrays.values())
-
-    @property
-    def attributes_(self) -> list[str] | None:
-        """The attributes that have weights."""
-        return self._if_fitted(lambda model: model.tagger_.features.index.names())
-
-    @property
-    def num_attributes_(self) -> int | None:
-        """The number of attributes that have weights."""
-        return self._if_fitted(lambda model: model.tagger_.features.index.n_columns)
-
-    @property
-    def state_features_(self) -> dict[tuple[Any, Hashable | None], float] | None:
-        """The weight of every attribute and label, where it is not 0."""
-        return self._if_fitted(lambda model: model.state_features_)
-
-    @property
-    def transition_features_(self) -> dict[tuple[Hashable | None, Hashable | None], float] | None:
-        """The weight of every label after a label, where it is not 0; CRFsuite has none for first and last labels."""
-        links = self._if_fitted(lambda model: model.transition_features_)
-        return None if links is None else {pair: weight for pair, weight in links.items() if None not in pair}
+    tagger_ = _after_fit(lambda model: CRFTagger(model.tagger_))
+    classes_ = _after_fit(lambda model: model.classes_)
+    size_ = _after_fit(lambda model: _bytes_of(parts_of(model)))
+    attributes_ = _after_fit(lambda model: model.tagger_.features.index.names())
+    num_attributes_ = _after_fit(lambda model: model.tagger_.features.index.n_columns)
+    state_features_ = _after_fit(lambda model: model.state_features_)
+    # CRFsuite has no weights of first and last labels.
+    transition_features_ = _after_fit(
+        lambda model: {pair: weight for pair, weight in model.transition_features_.items() if None not in pair}
+    )
 
     def _check(self) -> None:
         """Refuse parameters of other algorithms."""
@@ -201,10 +189,6 @@ class CRF(BaseEstimator):
         for name in OF_OTHERS:
             if getattr(self, name) is not None:
                 raise ValueError(f'{name} is not a parameter of algorithm="ap", the averaged perceptron; leave it out')
-
-    def _if_fitted(self, get: Callable[[SequencePerceptron], Part]) -> Part | None:
-        model = self._held()
-        return None if model is None else get(model)
 
     def _held(self) -> SequencePerceptron | None:
         if self._model is None and self.model_filename is not None and os.path.exists(self.model_filename):

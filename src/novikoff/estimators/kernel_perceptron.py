@@ -1,7 +1,7 @@
 """The kernel perceptron as a scikit-learn classifier: a thin shell around `novikoff.learn.kernel.space`."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -22,10 +22,10 @@ from novikoff.estimators.given import (
 )
 from novikoff.estimators.shell import ClassifierShell, end_run
 from novikoff.learn.epochs import Watcher
-from novikoff.learn.kernel.kernels import Objects, check_kernel, is_matrix
+from novikoff.learn.kernel.kernels import Objects, is_matrix
 from novikoff.learn.kernel.memory import KernelMemory, KernelModel
-from novikoff.learn.kernel.space import SPACE, KernelSpace, check_budget
-from novikoff.options import ClassWeight, Lead, MaxIter, Options, Readout, Scale, Tie, described
+from novikoff.learn.kernel.space import SPACE, KernelSpace
+from novikoff.options import ClassWeight, Lead, MaxIter, Readout, Scale, Tie, described
 
 if TYPE_CHECKING:
     from novikoff.data.held_out import HeldOut
@@ -177,12 +177,6 @@ class KernelPerceptron(ClassifierShell):
 
     def _source(self, X: Any, y: Any, goes_on: bool) -> Iterable[Any] | None:
         return read_frame(X, labels=targets(y)) if is_table(X) and self._takes_columns else None
-
-    def _options(self, *, goes_on: bool = False) -> Options:
-        choices = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0, "params": self.kernel_params}
-        check_kernel(self.kernel, **choices)
-        check_budget(self.budget, readout=self.readout, min_margin=self.min_margin)
-        return replace(super()._options(goes_on=goes_on), fit_intercept=False)
 
     def _validated(self, X: Any, y: Any, *, reset: bool) -> tuple[Any, NDArray[Any]]:
         if self._are_objects(X, first=reset):

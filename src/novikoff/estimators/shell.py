@@ -333,26 +333,18 @@ class ClassifierShell(ClassifierMixin, Shell):
     def _batches(self, X: Any) -> Iterator[Batch]:
         """All batches to predict, as they are learned; at the end, warn of values not seen in training."""
         unseen, missing, encoding = Counter[str](), Counter[str](), self.model_.encoding
-        for batch in self._encoded(X):
+        if self.model_.takes_a_table:
+            X = self._given(X)
+        elif not comes_in_batches(X):
+            X = [Batch(as_rows(validate_data(self, as_matrix(X), reset=False, **CHECKS), any_order=True), None)]
+        for batch in batches_of(X, encoding):
             # New words need no warning.
             unseen.update({name: n for name, n in batch.unseen.items() if encoding.columns[name].kind != "text"})
             missing.update(batch.missing)
-            yield batch
+            # A column of sparse rows beyond those of training has no weight, which is the weight 0.
+            yield replace(batch, rows=with_columns(batch.rows, self.model_.n_columns))
         for sentence in unknown_values(unseen, missing):
             warnings.warn(sentence, UserWarning, stacklevel=3)
-
-    def _encoded(self, X: Any) -> Iterator[Batch]:
-        """Rows as they are learned: from frames, arrays, lists, sparse rows, readers, batches."""
-        encoding = self.model_.encoding
-        if self.model_.takes_a_table:
-            yield from batches_of(self._given(X), encoding)
-        elif comes_in_batches(X):
-            for batch in batches_of(X, encoding):
-                # A column of sparse rows beyond those of training has no weight, which is the weight 0.
-                yield replace(batch, rows=with_columns(batch.rows, self.model_.n_columns))
-        else:
-            rows = as_rows(validate_data(self, as_matrix(X), reset=False, **CHECKS), any_order=True)
-            yield Batch(encoded(rows, encoding), None)
 
     def _given(self, X: Any, labels: NDArray[Any] | None = None) -> Iterable[Any]:
         """What the model of a table is given, for its encoding.

@@ -271,16 +271,6 @@ def make_kernel(
     params: dict[str, Any] | None = None,
 ) -> KernelFunction:
     """A kernel with all parameters set: gamma="scale" is 1/(columns x variance of X), "auto" is 1/columns."""
-    check_kernel(form, gamma=gamma, degree=degree, coef0=coef0, params=params)
-    number = gamma if not isinstance(gamma, str) else 1.0
-    if isinstance(gamma, str) and isinstance(points, Vectors):
-        columns = max(points.rows.n_columns, 1)
-        spread = variance(points.rows) if gamma == "scale" else 1.0
-        number = 1.0 / (columns * spread) if spread > 0 else 1.0
-    return KernelFunction(form, float(number), int(degree), float(coef0), params)
-
-
-def check_kernel(form: Any, *, gamma: Any, degree: Any, coef0: Any, params: Any) -> None:
     if not callable(form) and form not in KERNELS:
         raise ValueError(f"kernel={form!r} is unknown; choose one of {', '.join(KERNELS)}, or pass a function of two")
     good = gamma in ("scale", "auto") if isinstance(gamma, str) else 0 < gamma < math.inf
@@ -292,6 +282,12 @@ def check_kernel(form: Any, *, gamma: Any, degree: Any, coef0: Any, params: Any)
         raise ValueError(f"coef0={coef0!r} must be a finite number")
     if params and not callable(form):
         raise ValueError(f"kernel_params are for a kernel function; kernel={form!r} takes gamma, degree and coef0")
+    number = gamma if not isinstance(gamma, str) else 1.0
+    if isinstance(gamma, str) and isinstance(points, Vectors):
+        columns = max(points.rows.n_columns, 1)
+        spread = variance(points.rows) if gamma == "scale" else 1.0
+        number = 1.0 / (columns * spread) if spread > 0 else 1.0
+    return KernelFunction(form, float(number), int(degree), float(coef0), params)
 
 
 def variance(rows: Rows) -> float:

@@ -70,7 +70,7 @@ class KernelSpace(Space):
 
     def over(self, examples: PointExamples, options: Options) -> "KernelSpace":
         margin = options.min_margin
-        check_budget(self.budget, readout=options.readout, min_margin=margin)
+        self._check_budget(options)
         how: dict[str, Any] = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
         form = make_kernel(self.kernel, examples.points, **how, params=self.kernel_params)
         if margin is not None and not form.is_definite:
@@ -91,6 +91,17 @@ class KernelSpace(Space):
                 "before; call fit with the whole matrix, or pass the kernel as a function"
             )
         return KernelLearner(examples, memory, options)
+
+    def _check_budget(self, options: Options) -> None:
+        budget = self.budget
+        if budget is None:
+            return
+        if isinstance(budget, bool) or int(budget) != budget or budget < 1:
+            raise ValueError(f"budget={budget!r} must be a whole number of at least 1, or None for no limit")
+        needs = {'readout="vote"': options.readout == "vote", f"min_margin={options.min_margin}": options.min_margin}
+        for name, is_asked in needs.items():
+            if is_asked:
+                raise ValueError(f"{name} needs all mistakes, and budget={budget} forgets some; omit one of them")
 
     @property
     def is_scaled(self) -> bool:
@@ -143,19 +154,3 @@ def learn_online(memory: KernelMemory, X: Any, y: ArrayLike, *, tie: Tie = "mist
     """
     space = KernelSpace(memory.kernel.form)
     learn_once(space.examples(X, y, memory.n_classes), space, Options(tie=tie, lead=lead), memory)
-
-
-def check_budget(budget: int | None, *, readout: str = "average", min_margin: float | None = None) -> None:
-    if budget is None:
-        return
-    if isinstance(budget, bool) or int(budget) != budget or budget < 1:
-        raise ValueError(f"budget={budget!r} must be a whole number of at least 1, or None for no limit")
-    if readout == "vote":
-        raise ValueError(
-            f'readout="vote" needs all mistakes, and budget={budget} forgets some; use readout="average", or no budget'
-        )
-    if min_margin is not None:
-        raise ValueError(
-            f"min_margin={min_margin} can be ruled out only by the sum of all mistakes, and budget={budget} forgets "
-            "some; omit one of them"
-        )
