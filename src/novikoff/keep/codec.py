@@ -281,20 +281,23 @@ def _read_names(plain: Any, path: str, arrays: Arrays) -> Any:
 
 
 def by_name(
-    numbers: Callable[[Any], tuple[float, ...]], value: Callable[..., Any], n: int = 1, whole: Callable[..., Any] = dict
+    dtype: Any, value: Callable[[Any], Any] | None = None, read_as: Any = None, whole: Callable[..., Any] = dict
 ) -> TypeForm:
-    """Return the form of a mapping from names to values, each of which is n `numbers`: they become a matrix."""
+    """Return the form of a mapping from names to values of a dtype that consists of floats: they become a matrix."""
+    n = np.dtype(dtype).itemsize // np.dtype(np.float64).itemsize
 
     def write(values: Mapping[Any, Any], path: str, arrays: Arrays) -> bool:
         arrays[f"{path}.names"] = encode_names(values, "a feature name")
-        arrays[path] = np.array([numbers(part) for part in values.values()], dtype=np.float64).reshape(-1, n)
+        arrays[path] = np.array(list(values.values()), dtype=dtype).view(np.float64).reshape(-1, n)
         return True
 
     def read(plain: Any, path: str, arrays: Arrays) -> Any:
         names, found = decode_names(take(arrays, f"{path}.names", np.uint8)), take(arrays, path, np.float64)
         check_arrays({path: found}, **{path: Declared((len(names), n))})
         ensure(f"the names in {path!r} are not different", len(names) == len(set(names)))
-        return whole(zip(names, (value(*row) for row in found.tolist()), strict=True))
+        with np.errstate(invalid="ignore"):
+            values = np.ascontiguousarray(found).view(dtype).ravel().astype(read_as or dtype).tolist()
+        return whole(zip(names, values if value is None else map(value, values), strict=True))
 
     return TypeForm(write, read)
 
@@ -315,8 +318,8 @@ FORMS: dict[Any, TypeForm] = {
     ),
     # The guesses of mistakes, and support that is objects.
     **dict.fromkeys((Any, list[Any], Sequence[Any]), TypeForm(_write_names, _read_names)),
-    dict[Any, float]: by_name(lambda number: (number,), float),
-    dict[Any, complex]: by_name(lambda pair: (pair.real, pair.imag), complex, 2),
+    dict[Any, float]: by_name(np.float64),
+    dict[Any, complex]: by_name(np.complex128),
 }
 
 

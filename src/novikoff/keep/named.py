@@ -6,6 +6,8 @@ The functions of a structured perceptron are code, and passed to `load`.
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from novikoff.data.missing import is_missing
 from novikoff.features.names import LONGEST, Intercept, RunningScale
 from novikoff.keep.codec import Format, TypeForm, by_name, check_memory, ensure
@@ -64,16 +66,11 @@ def _check(state: OnlineState, fit_intercept: bool) -> None:
         ensure("a scale is too large", abs(mean) <= LONGEST, 0.0 <= squares <= 8.0 * values * LONGEST**2)
 
 
-def _scale(values: float, mean: float, squares: float) -> RunningScale:
-    ensure("a scale is of no whole number of values", values.is_integer())
-    return RunningScale(int(values), mean, squares)
-
-
 ONLINE = Format(
     KeptOnline,
     _online,
     _kept,
-    forms={dict[Any, RunningScale]: by_name(tuple, _scale, 3)},
+    forms={dict[Any, RunningScale]: by_name("f8, f8, f8", RunningScale._make, read_as="i8, f8, f8")},
     own=("readout",),  # auto, no vote
 )
 
@@ -96,7 +93,7 @@ STRUCTURED = Format(
     StructuredModel,
     _structured,
     forms={
-        FeatureWeights: by_name(lambda number: (number,), float, whole=FeatureWeights),
+        FeatureWeights: by_name(np.float64, whole=FeatureWeights),
         StructureSearch: TypeForm(lambda search, path, arrays: None, lambda plain, path, arrays: None),
     },
 )
