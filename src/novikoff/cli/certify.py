@@ -17,8 +17,6 @@ from novikoff.cli.spaces import SpaceOptions, space_options
 
 if TYPE_CHECKING:
     from novikoff.cli.progress import ProgressBar
-    from novikoff.prove.existence.certificate import Existence
-    from novikoff.prove.existence.finite import FiniteEstimate
     from novikoff.prove.run.bounds import FreundSchapireBound
     from novikoff.prove.separable.certificate import Certificate
 
@@ -204,23 +202,18 @@ def answer_formula(file: str, table: TableOptions, asked: dict[str, Any], **opti
         bar.close()
         with bar.during("proving"):
             found = existence(formula, columns, progress=bar.rename, **asked, **options)
-        fitted, missing = _fitted(found) if is_finite else (None, None)
+        fitted = None
+        if is_finite:
+            try:
+                fitted = found.finite()
+            except (ImportError, ValueError) as error:  # the proof must not be lost with it
+                warn(str(error))
     more = {} if fitted is None else {"finite": asdict(fitted)}
     described = documents.described_estimates(found)
     document = documents.document("certify", file=file, existence=described, **more)
-    if missing:
-        warn(missing)
     shown = ("Firth", None if fitted is None else say.finite_in_brief(fitted))
     code = CODES_OF_ESTIMATES[found.estimate.value]
     return Result(document, file, lambda: rows_of_formula(found, shown), code, certificate=found)
-
-
-def _fitted(found: "Existence") -> tuple["FiniteEstimate | None", str | None]:
-    """Return Firth's estimate, or why there is none: the proof must not be lost with it."""
-    try:
-        return found.finite(), None
-    except (ImportError, ValueError) as error:
-        return None, str(error)
 
 
 def read_table(file: str, table: TableOptions, bar: "ProgressBar") -> Any:

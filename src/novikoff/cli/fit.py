@@ -11,7 +11,7 @@ from novikoff.cli.commands import DONE, INTERRUPTED, in_options
 from novikoff.cli.files import report_on, save_model
 from novikoff.cli.options import Result, ReviewOptions, Rows, TableOptions
 from novikoff.cli.progress import ProgressBar, progress
-from novikoff.cli.render import certified, ending, in_words, listed, warn, weights, what_was_read
+from novikoff.cli.render import certified, in_words, listed, rows_of_run, warn, what_was_read
 from novikoff.cli.spaces import SpaceOptions, Uncertified, space_options_of_a_learner
 
 if TYPE_CHECKING:
@@ -285,29 +285,19 @@ def rows_of(
     report: str | None = None,
 ) -> Rows:
     """Show first what is asked first: expected error, largest weights, separability and what it implies."""
-    from novikoff.say import certificates
-    from novikoff.say import runs as say
+    from novikoff.say import certificates as say
 
-    classes, kernel = document["data"]["classes"], document["kernel"]
+    proved = [
+        ("certified", certified(certificate, document["certificate_problem"], run)),
+        ("implies", say.consequence(certificate, run)),
+        ("margin", say.margin(certificate)),
+        ("bound", say.bound(certificate, run)),
+        ("allowed", say.allowed(left)),
+    ]
     most = None if certificate is None else certificate.update_bound(run.lead)
     return [
         ("read", what_was_read(document["data"])),
-        ("expected error", run.generalisation().with_hint(" (add --held-out 0.2)")),
-        ("review", document.get("review", {}).get("in_words")),
-        ("weights", weights(document["weights"], run, classes) if kernel is None else None),
-        ("learned", kernel and kernel["in_words"]),
-        ("certified", certified(certificate, document["certificate_problem"], run)),
-        ("implies", certificates.consequence(certificate, run)),
-        ("margin", certificates.margin(certificate)),
-        ("bound", certificates.bound(certificate, run)),
-        ("allowed", certificates.allowed(left)),
-        ("ended", ending(run)),
-        ("mistakes", say.made(run)),
-        ("lead", say.lead(run, "lead_chosen" in document)),
-        ("weighted", certificates.weighted([in_words(c) for c in classes], document.get("class_weights"), most)),
-        ("validation", say.validated(run)),
-        ("returned", say.returned(run)),
-        ("errors", say.wrong(run)),
+        *rows_of_run(document, run, document["data"]["classes"], proved, hint=" (add --held-out 0.2)", most=most),
         ("model", document["model"]),
         ("report", report),
     ]

@@ -8,7 +8,7 @@ import click
 
 from novikoff.cli import documents, options
 from novikoff.cli.options import Result, Rows
-from novikoff.cli.render import encoded_columns, ending, in_words, listed, weights
+from novikoff.cli.render import encoded_columns, listed, rows_of_run
 from novikoff.options import Whole
 
 if TYPE_CHECKING:
@@ -76,37 +76,17 @@ def _claimed(text: Any) -> "tuple[Certificate | None, str | None]":
 
 def rows_of(document: dict[str, Any], run: "Run | None", certificate: "Certificate | None") -> Rows:
     """Show the parts of a model file that matter to a reader."""
-    from novikoff.say import runs as say
-    from novikoff.say.certificates import weighted
-
-    classes, kernel = document["classes"], document["kernel"]
+    classes = document["classes"]
     parameters = [f"{name}={json.dumps(value)}" for name, value in document["parameters"].items()]
     claims = None if (problem := document["certificate_problem"]) is None else f"unproved: {problem}"
     if certificate is not None:
         claims = f"claims {certificate.verdict.value}; verify it with novikoff check {document['model']} FILE"
-    rows: list[tuple[str, Any]] = [
+    return [
         ("model", f"{document['learner']}, written by novikoff {document['written_by']}"),
         ("parameters", ", ".join(parameters) or None),
         ("classes", listed(classes, 24) if classes else None),
         ("columns", encoded_columns(document["columns"])),
-    ]
-    if run is not None:
-        rows += [
-            ("weights", weights(document["weights"], run, classes) if document["weights"] else None),
-            ("learned", kernel and kernel["in_words"]),
-            ("ended", ending(run) if run.stopped else None),
-            ("mistakes", say.made(run)),
-            ("scaled", say.scales(run)),
-            ("lead", say.lead(run, bool(run.leads_tried))),
-            ("weighted", weighted(list(map(in_words, classes or ())), document.get("class_weights"), None)),
-            ("validation", say.validated(run)),
-            ("errors", say.wrong(run)),
-            ("expected error", run.generalisation().in_words),
-            ("review", document.get("review", {}).get("in_words")),
-            ("bound", say.made_rule_out(run)),
-        ]
-    return [
-        *rows,
+        *([] if run is None else rows_of_run(document, run, classes or ())),
         ("certificate", claims),
         ("data", None if document["training_data"] is None else f"SHA-256 {document['training_data'][:16]}..."),
     ]

@@ -217,7 +217,35 @@ def encoded_columns(described: list[Document]) -> "Table | None":
     return columns(("", "", ""), rows, left=3) if rows else None
 
 
-def weights(heaviest: list[Document], run: "Run", classes: list[Any]) -> "RenderableType":
+def rows_of_run(
+    document: Document, run: "Run", classes: Sequence[Any], proved: Rows | None = None, hint: str = "", most: Any = None
+) -> Rows:
+    """Show what was learned, first what is asked first; what is `proved`, if not by the run alone; what happened.
+
+    `hint` says how an error that was not measured can be, and `most` is the number of updates that the theorem allows.
+    """
+    from novikoff.say import runs as say
+    from novikoff.say.certificates import weighted
+
+    kernel = document.get("kernel")
+    return [
+        ("expected error", run.generalisation().with_hint(hint)),
+        ("review", document.get("review", {}).get("in_words")),
+        ("weights", weights(document["weights"], run, classes) if kernel is None else None),
+        ("learned", kernel and kernel["in_words"]),
+        *([("bound", say.made_rule_out(run))] if proved is None else proved),
+        ("ended", styled(say.ending(run), GOOD if run.stopped and run.stopped.name == say.CONVERGED else BAD)),
+        ("mistakes", say.made(run)),
+        ("scaled", say.scales(run)),
+        ("lead", say.lead(run, bool(run.leads_tried))),
+        ("weighted", weighted([in_words(label) for label in classes], document.get("class_weights"), most)),
+        ("validation", say.validated(run)),
+        ("returned", say.returned(run)),
+        ("errors", say.wrong(run)),
+    ]
+
+
+def weights(heaviest: list[Document], run: "Run", classes: Sequence[Any]) -> "RenderableType":
     """Show the largest weights by name, with bars, and which class they favour. Names are never cut."""
     from rich.table import Table
 
@@ -238,14 +266,6 @@ def weights(heaviest: list[Document], run: "Run", classes: list[Any]) -> "Render
         table.add_row(*label, visible(weight["name"]), f"{value:+.4g}", styled(bar, GOOD if value > 0 else "red"))
     table.columns[-2].justify = "right"
     return stacked(styled(f"{len(heaviest)} largest of {READOUT_WORDS[run.readout]}{favour}", ""), table)
-
-
-def ending(run: "Run") -> "RenderableType":
-    """Show when and why it stopped."""
-    from novikoff.learn.run import Stopped
-    from novikoff.say import runs as say
-
-    return styled(say.ending(run), GOOD if run.stopped is Stopped.NO_MISTAKES else BAD)
 
 
 def verdict(certificate: "Certificate", of: str = "") -> "Text":

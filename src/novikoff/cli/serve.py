@@ -31,9 +31,6 @@ DAYS = options.OfKind(Number("a number of days of at least 1", low=1.0, high=1e6
     "--models", options.AT_LEAST_ONE, "N", "Keep this many models in memory; others are loaded on use.", 1000
 )
 @options.option(
-    "--snapshot-every", click.IntRange(min=1000), "N", "Take a snapshot after this many events of a model.", 50_000
-)
-@options.option(
     "--url",
     None,
     "URL",
@@ -54,7 +51,6 @@ def serve(
     token_file: str | None,
     keep_log: float | None,
     models: int,
-    snapshot_every: int,
     url: str | None,
     lease: float,
 ) -> None:
@@ -82,5 +78,5 @@ def serve(
     rows = [("address", address), ("store", shown(store)), ("end it with", "Ctrl-C")]
     show(Result(document, "", lambda: rows))
     seconds = None if keep_log is None else 86400.0 * keep_log
-    service = Service(opened, ServiceOptions(models, snapshot_every, seconds))
+    service = Service(opened, ServiceOptions(models, keep_log=seconds))
     run(listener, App(service, token, log=None if is_quiet() else sys.stderr))

@@ -13,7 +13,7 @@ from novikoff.cli.commands import DONE, INTERRUPTED, LazyGroup
 from novikoff.cli.files import load_model, save_model
 from novikoff.cli.options import Result, ReviewOptions, Rows, grouped, is_json
 from novikoff.cli.progress import progress
-from novikoff.cli.render import columns, ending, json_lines, listed, sink, weights
+from novikoff.cli.render import columns, json_lines, listed, rows_of_run, sink
 from novikoff.options import Choice
 
 if TYPE_CHECKING:
@@ -47,11 +47,6 @@ class ConllOptions:
     separator: str | None
     comment: str | None
 
-    @property
-    def between(self) -> str | None:
-        """The separator of columns."""
-        return "\t" if self.separator in ("tab", "\\t") else self.separator
-
     def read(self, file: str, tagger: "Tagger | None" = None, *, labelled: bool = True) -> "Sentences":
         """Read the sentences of a file; "-" is standard input.
 
@@ -66,7 +61,7 @@ class ConllOptions:
             source = file
         names = tuple(name.strip() for name in self.columns.split(",")) if self.columns else ()
         known = () if tagger is None else tagger.features.columns
-        how = {"separator": self.between, "comment": self.comment}
+        how = {"separator": self.separator, "comment": self.comment}
         if tagger is None or names or labelled:
             sentences = read_conll(source, names or (None if tagger is None else (*known, "label")), **how)
         else:
@@ -81,7 +76,11 @@ layout = grouped(
     ConllOptions,
     options.option("--columns", None, "A,B,...", "The names of the file's columns."),
     options.option(
-        "--separator", None, "C", 'The column separator: one character, or "tab".  [default: blanks and tabs]'
+        "--separator",
+        None,
+        "C",
+        'The column separator: one character, or "tab".  [default: blanks and tabs]',
+        callback=lambda context, parameter, value: "\t" if value in ("tab", "\\t") else value,
     ),
     options.option("--comment", None, "C", "Skip lines that start with this."),
 )
@@ -219,7 +218,6 @@ def _reviewed(
 
 def rows_of_training(document: dict[str, Any], run: "Run") -> Rows:
     """Show what was read, what was learned, and where the model is."""
-    from novikoff.say import runs as say
     from novikoff.say.words import counted
 
     data = document["data"]
@@ -229,13 +227,7 @@ def rows_of_training(document: dict[str, Any], run: "Run") -> Rows:
         ("read", f"{counted(data['sentences'], 'sentence')}, {counted(data['tokens'], 'token')}"),
         ("features", f"{data['features']:,} with weights, by {counted(data['templates'], 'template')}"),
         ("labels", listed(data["labels"], 24)),
-        ("expected error", run.generalisation().with_hint(f" ({how})")),
-        ("review", document.get("review", {}).get("in_words")),
-        ("weights", weights(document["weights"], run, data["labels"])),
-        ("ended", ending(run)),
-        ("mistakes", say.made(run)),
-        ("errors", say.wrong(run)),
-        ("bound", say.made_rule_out(run)),
+        *rows_of_run(document, run, data["labels"], hint=f" ({how})"),
         ("model", document["model"]),
     ]
 
@@ -278,7 +270,7 @@ def run(model: str, file: str, layout: ConllOptions, target: Path | None, review
         known: dict[str, list[Any]] = {"labels": labels, **({"review": sent} if review else {})}
         lines.write(json_lines("sentence", known))
     else:
-        write_conll(target or lines, sentences, text, separator=layout.between)
+        write_conll(target or lines, sentences, text, separator=layout.separator)
     if target is None:
         with sink(None) as write:
             write(lines.getvalue())
