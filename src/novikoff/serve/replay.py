@@ -30,7 +30,7 @@ class TrimmedError(RefusedError):
     """The events that lead to a state are no longer in the log."""
 
     def __init__(self, message: str) -> None:
-        super().__init__(410, message)
+        super().__init__(410, message, "seq")
 
 
 def state_at(store: Store, model: int, seq: int) -> ModelState:

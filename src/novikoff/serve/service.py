@@ -23,7 +23,7 @@ from novikoff.serve.fold import settled, to_file
 from novikoff.serve.jobs import Token
 from novikoff.serve.messages import RefusedError
 from novikoff.serve.models import LoadedModel, Models, figures_of, keep_renewing
-from novikoff.serve.replay import TrimmedError, mistakes_of, state_at
+from novikoff.serve.replay import mistakes_of, state_at
 from novikoff.serve.store import Key, Store
 from novikoff.serve.writer import Writer, end_process
 
@@ -279,11 +279,7 @@ class Service:
     async def _earlier(self, model: LoadedModel, seq: int) -> fold.ModelState:
         if seq > model.state.seq:
             raise RefusedError(422, f"the last event of {model.name!r} is {model.state.seq}; there is no {seq}", "seq")
-        try:
-            return await asyncio.to_thread(state_at, self.store, model.number, seq)
-        except TrimmedError as error:
-            error.field = "seq"
-            raise
+        return await asyncio.to_thread(state_at, self.store, model.number, seq)
 
     async def roll_back(self, model: LoadedModel, asked: events.Rollback, token: Token | None) -> bytes:
         """Go back to what the model was after an event. This is an event itself; nothing is erased."""
