@@ -49,7 +49,6 @@ class App:
         page = page_routes()
         self.open = OPEN.union(route.path for route in page)
         self.router = Router((*ROUTES, *page, Route("GET", "/openapi.json", _openapi)))
-        self._starting: asyncio.Task[None] | None = None
         self._forwarder = None if service.store.lease is None else Forwarder(service.store.lease)
 
     async def __aenter__(self) -> "App":
@@ -87,11 +86,10 @@ class App:
     async def _live(self, receive: Any, send: Any) -> None:
         """Handle the lifespan: start while probes are already answered, and stop when told to."""
         await receive()
-        self._starting = asyncio.create_task(self._start())
+        starting = asyncio.create_task(self._start())
         await send({"type": "lifespan.startup.complete"})
         await receive()
-        if not self.service.ready:
-            self._starting.cancel()
+        starting.cancel()  # if it has not ended
         await self.__aexit__()
         await send({"type": "lifespan.shutdown.complete"})
 

@@ -6,7 +6,6 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple
 
 from novikoff.learn.online.perceptron import OnlinePerceptron
 from novikoff.serve import fold
@@ -29,14 +28,6 @@ class LoadedModel:
         self.users = 0  # requests that need it in memory
         self.deleted = False
         self.is_plain = True  # no example had strings, booleans, nulls or very large numbers yet
-
-
-class Unsaved(NamedTuple):
-    """A model, its last event, and the mistakes up to it that are not in the index yet."""
-
-    model: LoadedModel
-    last: int
-    mistakes: list[Mistake]
 
 
 # The figures of a model for a monitor: the kind, the description, and the value.
@@ -144,15 +135,14 @@ class Models:
         for model in models:
             self.remove(model)
 
-    def take_unsaved(self) -> list[Unsaved]:
-        """Take what the next commit has to write, as it was known only after the last."""
-        unsaved = [
-            Unsaved(model, model.state.seq, model.state.mistakes)
-            for model in self.touched
-            if model.state.mistakes and not model.deleted
-        ]
-        for model, _, _ in unsaved:
-            model.state.mistakes = []
+    def take_unsaved(self) -> list[tuple[LoadedModel, int, list[Mistake]]]:
+        """Take the mistakes that are not in the index yet, with the last event of each model: the next commit has to
+        write them, as they were known only after the last."""
+        unsaved = []
+        for model in self.touched:
+            if model.state.mistakes and not model.deleted:
+                unsaved.append((model, model.state.seq, model.state.mistakes))
+                model.state.mistakes = []
         self.touched.clear()
         return unsaved
 

@@ -32,9 +32,12 @@ class MistakeCurve(msgspec.Struct):
         >>> curve.stride, curve.mistakes[:3], curve.mistakes[-1]
         (4, [3, 3, 3], 3)
         """
-        for flag in flags:
-            self.total += flag
-            self.examples += 1
+        start = 0
+        while start < len(flags):
+            part = flags[start : start + self.stride - self.examples % self.stride]
+            start += len(part)
+            self.total += sum(part)
+            self.examples += len(part)
             if self.examples % self.stride == 0:
                 self.mistakes.append(self.total)
                 if len(self.mistakes) >= MOST_POINTS:
@@ -85,12 +88,15 @@ class DriftWindow(msgspec.Struct):
 
     def add(self, flags: Sequence[bool], first: int) -> None:
         """Count examples, numbered from `first`."""
-        for seq, flag in enumerate(flags, start=first):
-            self.mistakes += flag
-            self.examples += 1
-            self.seen += 1
+        start = 0
+        while start < len(flags):
+            part = flags[start : start + WINDOW - self.examples]
+            start += len(part)
+            self.mistakes += sum(part)
+            self.examples += len(part)
+            self.seen += len(part)
             if self.examples == WINDOW:
-                self._look(seq)
+                self._look(first + start - 1)
 
     def _look(self, seq: int) -> None:
         if self.before_examples:

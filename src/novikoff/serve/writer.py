@@ -18,7 +18,7 @@ import msgspec
 
 from novikoff.serve.jobs import MOST_EVENTS, Job, Learn
 from novikoff.serve.messages import ElsewhereError, RefusedError
-from novikoff.serve.models import LoadedModel, Models, Unsaved
+from novikoff.serve.models import LoadedModel, Models
 from novikoff.serve.store import Store, StoreError
 
 MOST_WAITING = 16_384  # events
@@ -131,7 +131,7 @@ class Writer:
             except ValueError as error:
                 job.refused = RefusedError(422, str(error))
 
-    def _commit(self, jobs: list[Job], unsaved: list[Unsaved]) -> set[LoadedModel]:
+    def _commit(self, jobs: list[Job], unsaved: list[Any]) -> set[LoadedModel]:
         """Write all, except for models that another server holds; return these."""
         now, store = self.now(), self.store
         models = {job.model for job in jobs if job.model.number} | {model for model, _, _ in unsaved}
