@@ -91,6 +91,40 @@ def test_a_batch_larger_than_a_transaction_takes_is_one_transaction(where):
     run(test())
 
 
+def test_requests_that_wait_together_are_one_row_with_an_answer_each(where):
+    async def test():
+        async with serving(where) as service:
+            caller, other = Caller(service), Caller(service, "n")
+            await asyncio.gather(caller.create(), other.create())
+            key = Token.of("key", b"x")
+            asked = [caller.learn(UP), caller.learn(DOWN, UP), caller.learn(UP), other.learn(UP), caller.learn(DOWN)]
+            answers = await asyncio.gather(*asked, caller.learn(UP, token=key), caller.learn(UP))
+            assert [(answer["seq"], answer["examples"]) for answer in answers] == [
+                (1, 1), (3, 2), (4, 1), (1, 1), (5, 1), (6, 1), (7, 1),
+            ]  # fmt: skip
+            (number,) = {held.number for name, held in service.models.loaded.items() if name == "m"}
+            rows = service.store.rows(number, 1, 100)
+            assert [(row.first, row.size) for row in rows] == [(1, 4), (5, 1), (6, 1), (7, 1)]
+            assert sum(answer["mistakes"] for answer in answers) == sum(
+                held.state.learner.mistakes for held in service.models.loaded.values()
+            )
+            assert (await caller.learn(UP, token=key)) == answers[5]
+
+    run(test())
+
+
+def test_requests_that_wait_together_for_a_model_that_is_deleted_are_all_refused(where):
+    async def test():
+        async with serving(where) as service:
+            caller = Caller(service)
+            await caller.create()
+            asked = [caller.delete(), caller.learn(UP), caller.learn(DOWN)]
+            _, *answers = await asyncio.gather(*asked, return_exceptions=True)
+            assert [answer.status for answer in answers] == [404, 404]
+
+    run(test())
+
+
 def test_nothing_is_seen_or_answered_before_the_commit(where):
     async def test():
         async with serving(where) as service:
