@@ -23,8 +23,9 @@ from novikoff import (
 from novikoff.learn.linear.memory import read_out
 from novikoff.learn.linear.space import perceptron
 from tests import lecture
+from tests.draws import draws
 
-RUNS = 400
+RUNS = draws(400)
 CONFIDENCE = 0.8
 ANGLES = np.linspace(0.0, 2.0 * np.pi, 360, endpoint=False) + 1e-3
 CIRCLE = np.column_stack([np.cos(ANGLES), np.sin(ANGLES)])
