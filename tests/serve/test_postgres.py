@@ -350,7 +350,7 @@ def test_a_server_that_stood_still_beyond_its_lease_goes_on_without_what_it_held
         os.kill(pids[still], signal.SIGCONT)
         assert clients[still].predict({"a": 1.0}).seq == 2
         assert clients[still].learn({"a": 1.0, "name": "2"}, "up").seq == 3
-        assert fence(database) == 2
+        assert fence(database) >= 2  # a busy machine may renew a lease of one second too late, and lose it once more
 
 
 def test_a_server_that_stands_still_under_load_writes_nothing_when_it_goes_on(processes, database):
