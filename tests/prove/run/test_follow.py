@@ -404,7 +404,7 @@ def test_a_beam_is_followed_on_the_parts_of_gold_that_its_guesses_were_compared_
         ([-1], ACROSS, "row numbers from 0 to 5"),
         ([0], Separator([0.0, 1.0]), "does not separate: row 0"),
         ([0], Separator([1.0, 0.0], 0.5), "without an intercept"),
-        ([0], Separator([1.0]), "for rows of 1 numbers, not of 2"),
+        ([0], Separator([1.0]), "for rows of 1 numbers, but X has 2"),
         ([0], {"x": 1.0}, "have none"),
         ([0], [0, 0, 0], "0 everywhere"),
     ],

@@ -31,7 +31,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from novikoff.engine.rounding import UNIT_ROUNDOFF, at_least, at_most, down, up
 from novikoff.prove.exact.floats import float_up, fraction_root_up, length_of, nearest_float, power_of_two
-from novikoff.prove.run.steps import Steps
+from novikoff.prove.run.steps import Steps, folded_for
 from novikoff.prove.separable.margin import Separator, margins, radius, radius_square
 from novikoff.prove.separable.points import Points
 from novikoff.say.words import counted
@@ -192,12 +192,8 @@ class ScaledPoints:
 
     def folded(self, separator: Separator, margin: float | None) -> Floats:
         """Return v = u/gamma, for the best gamma if none is given."""
-        if len(separator.weights) != self.Z.shape[1] - self.fit_intercept:
-            columns = self.Z.shape[1] - self.fit_intercept
-            raise ValueError(f"the separator is for rows of {len(separator.weights)} numbers, but X has {columns}")
-        if not self.fit_intercept and separator.bias != 0:
-            raise ValueError(f"the separator has bias {separator.bias}, but without an intercept it must be 0")
-        v = separator.folded if self.fit_intercept else separator.weights
+        width = self.Z.shape[1]
+        v = folded_for(separator, width - self.fit_intercept, self.fit_intercept)[:width]
         u = v / np.abs(v).max()
         u = u / np.linalg.norm(u)
         if margin is None:

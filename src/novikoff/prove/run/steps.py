@@ -287,11 +287,7 @@ class Steps:
             others = [value for name, value in separator.items() if name not in self.names]
             return _in_whole_numbers([*known, 0.0, *others])
         if is_plane:
-            if separator.bias != 0 and self.points.constant == 0:
-                raise ValueError(f"the separator has bias {separator.bias}, but without an intercept it must be 0")
-            if len(separator.weights) != n - 1:
-                raise ValueError(f"the separator is for rows of {len(separator.weights)} numbers, not of {n - 1}")
-            separator = separator.folded
+            separator = folded_for(separator, n - 1, self.points.constant != 0)
         elif hasattr(separator, "biases"):
             separator = np.column_stack([separator.weights, separator.biases]).ravel()
         u = _in_whole_numbers(separator)
@@ -300,6 +296,15 @@ class Steps:
         if len(u) not in (n - 1, n):
             raise ValueError(f"the separator has {len(u)} numbers, but there are {n} coordinates, the bias last")
         return [*u, *([0] * (n - len(u)))]
+
+
+def folded_for(separator: Separator, n_columns: int, has_bias: bool) -> Floats:
+    """Return (w, b); raise ValueError if the hyperplane is not for such rows."""
+    if len(separator.weights) != n_columns:
+        raise ValueError(f"the separator is for rows of {len(separator.weights)} numbers, but X has {n_columns}")
+    if separator.bias != 0 and not has_bias:
+        raise ValueError(f"the separator has bias {separator.bias}, but without an intercept it must be 0")
+    return separator.folded
 
 
 def _in_whole_numbers(numbers: Any) -> list[int]:
