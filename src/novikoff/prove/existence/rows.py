@@ -235,34 +235,27 @@ def _null_of_full(whole: WholeMatrix, clock: Clock) -> list[list[int]]:
 
     Each basis vector is nonzero in one column where all others are 0; its other entries are in the leading columns.
     """
+    n, d = whole.n_rows, whole.n_columns
+    if 0 in (n, d):
+        return [[int(i == k) for i in range(d)] for k in range(d)]
     random = np.random.default_rng(0)
-    few = np.unique(np.linspace(0, whole.n_rows - 1, min(whole.n_rows, 2 * whole.n_columns)).astype(np.int64))
+    few = np.unique(np.linspace(0, n - 1, min(n, 2 * d)).astype(np.int64))
     while True:
-        rows, basis = _null_of_few(whole, few, clock)
+        matrix = whole.in_rows(few).written_out()
+        chosen = independent(matrix, clock)
+        basis = None if chosen is None else null_vectors_of(matrix, chosen, clock)
+        if chosen is None or basis is None:
+            raise OutOfTimeError
         outside = _outside(whole, basis, random)
         if len(outside) == 0:
             return basis
-        few = np.union1d(np.array(rows, dtype=np.int64), random.permutation(outside)[: 2 * whole.n_columns])
-
-
-def _null_of_few(whole: WholeMatrix, few: Numbers, clock: Clock) -> tuple[list[int], list[list[int]]]:
-    """Return independent rows among a few, and a basis of their null space."""
-    if len(few) == 0 or whole.n_columns == 0:
-        return [], [[int(i == k) for i in range(whole.n_columns)] for k in range(whole.n_columns)]
-    matrix = whole.in_rows(few).written_out()
-    chosen = independent(matrix, clock)
-    if chosen is None:
-        raise OutOfTimeError
-    basis = null_vectors_of(matrix, chosen, clock)
-    if basis is None:
-        raise OutOfTimeError
-    return few[chosen.rows].tolist(), basis
+        few = np.union1d(few[chosen.rows], random.permutation(outside)[: 2 * d])
 
 
 def _outside(whole: WholeMatrix, basis: list[list[int]], random: Any) -> Numbers:
     """Return rows that are not orthogonal to the basis, found with a random combination of it, or with one vector."""
     outside = np.zeros(0, dtype=np.int64)
-    if not basis or not whole.n_rows:
+    if not basis:
         return outside
     times = [int(v) for v in random.integers(1, 2**20, len(basis))]
     mixed = [sum(t * v for t, v in zip(times, column, strict=True)) for column in zip(*basis, strict=True)]
