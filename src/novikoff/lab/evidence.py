@@ -116,7 +116,7 @@ def obstruction(state: State, certificate: Certificate) -> dict[str, Any] | None
     """
     if certificate.obstruction is None:
         return None
-    rows, weights, _ = certificate.obstruction
+    rows, weights = certificate.obstruction.rows, certificate.obstruction.weights
     fields: dict[str, Any] = {
         "rows": list(rows),
         "weights": [str(weight) for weight in weights],
