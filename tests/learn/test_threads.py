@@ -61,7 +61,7 @@ def test_an_error_or_an_interrupt_leaves_no_thread(path, error, monkeypatch):
     def fail(*_, **__):
         raise error
 
-    monkeypatch.setattr("novikoff.learn.linear.files.learn_online", fail)
+    monkeypatch.setattr("novikoff.learn.linear.files.learn_once", fail)
     with pytest.raises(error):
         learned_by(path, 2, max_iter=1, shuffle=False)
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("novikoff-ahead")]
