@@ -174,15 +174,7 @@ def part(
     """Let kernels call a function. Python runs it unchanged; if there are `loops`, they are compiled instead."""
     if function is None:
         return lambda function: part(function, loops=loops, allocates=allocates, **options)
-    if allocates:
-        options["_nrt"] = True
-
-    @when_compiling
-    def register() -> None:
-        from numba.extending import overload
-
-        overload(function, jit_options=cast(Any, options), strict=False)(lambda *a: loops or function)
-
+    _compile_calls(function, lambda *arguments: loops or function, allocates, options)
     return function
 
 
@@ -195,27 +187,26 @@ def by_layout(
     **options: Any,
 ) -> Any:
     """Make a function of two loops; kernels use one by the layout of their rows: a matrix, or a CSR triple."""
-    if allocates:
-        options["_nrt"] = True
 
     def either(X: Any, *arguments: Any) -> Any:
         return (sparse if isinstance(X, tuple) else dense)(X, *arguments)
 
-    @when_compiling
-    def register() -> None:
-        from numba.core.types import Array
-        from numba.extending import overload
-
-        overload(either, jit_options=cast(Any, options), strict=False)(
-            lambda X, *arguments: dense if isinstance(X, Array) else sparse
-        )
-
+    _compile_calls(either, lambda X, *arguments: dense if hasattr(X, "dtype") else sparse, allocates, options)
     either.__doc__ = what
     return either
 
 
-def when_compiling(register: Callable[[], None]) -> None:
-    """Call this once Numba is loaded, before anything else is compiled."""
+def _compile_calls(
+    function: Callable[..., Any], loops: Callable[..., Any], allocates: bool, options: dict[str, Any]
+) -> None:
+    """Once Numba is loaded, let it compile calls of a function: `loops` chooses what, by the types of arguments."""
+
+    def register() -> None:
+        from numba.extending import overload
+
+        how = {"_nrt": allocates, "no_cfunc_wrapper": True, "pipeline_class": _part_compiler(), **options}
+        overload(function, jit_options=cast(Any, how), strict=False)(loops)
+
     _to_register.append(register)
 
 
@@ -251,6 +242,41 @@ def _register_all() -> None:
     with _lock:
         while _to_register:
             _to_register.pop()()
+
+
+@cache
+def _part_compiler() -> Any:
+    """Return a compiler for parts, which are linked into kernels, and only there made machine code.
+
+    Numba would do so for every part as well, and never use the result. It would also optimise all of them, once more in
+    every part that calls them; here only loops that call nothing are, such as the product of a row.
+    """
+    from numba.core.codegen import JITCodeLibrary
+    from numba.core.compiler import Compiler
+
+    class PartLibrary(JITCodeLibrary):
+        def finalize(self) -> None:
+            for library in dict.fromkeys(self._linking_libraries):
+                self._final_module.link_in(library._get_module_for_linking(), preserve=True)
+            if not self._linking_libraries:
+                self._optimize_final_module()
+            self._finalized = True
+
+        def get_pointer_to_function(self, name: str) -> int:
+            return 0
+
+        @property
+        def codegen(self) -> "PartLibrary":
+            return self
+
+        def set_env(self, name: str, environment: Any) -> None:
+            """Nothing to do: parts have no Python objects."""
+
+    class PartCompiler(Compiler):
+        def __init__(self, typing: Any, target: Any, library: Any, *rest: Any) -> None:
+            super().__init__(typing, target, library or PartLibrary(target.codegen(), "part"), *rest)
+
+    return PartCompiler
 
 
 @cache
@@ -306,7 +332,7 @@ def _loaded() -> Callable[[Callable[..., Any], bool], Any]:
     event.register("numba:compile", Watched())
 
     def load(function: Callable[..., Any], allocates: bool) -> Any:
-        options: Any = {"nogil": True, "_nrt": allocates}
+        options: Any = {"nogil": True, "_nrt": allocates, "no_cfunc_wrapper": True}
         dispatcher: Any = njit(**options)(function)
         with suppress(RuntimeError):  # no cache can be written, and the kernel works without
             dispatcher._cache = EngineCache(function)
