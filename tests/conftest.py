@@ -86,6 +86,9 @@ ast.parse = one_after_the_other
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+LOCKS = Path(tempfile.gettempdir())
+
+
 @contextlib.contextmanager
 def alone_with(kernel):
     """While a kernel is being compiled, other processes that need it wait, and then load it from the cache."""
@@ -95,7 +98,7 @@ def alone_with(kernel):
         yield
         return
     name = hashlib.sha256(f"{kernel.__code__.co_filename} {kernel.__qualname__}".encode()).hexdigest()[:16]
-    with open(Path(tempfile.gettempdir(), f"novikoff-tests-{os.getuid()}-{name}.lock"), "w") as file:
+    with open(LOCKS / f"novikoff-tests-{os.getuid()}-{name}.lock", "w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
 

@@ -7,7 +7,7 @@ import pytest
 from novikoff.cli.cluster import engine_of
 from novikoff.cluster import Ray
 from tests.cli.calling import call
-from tests.cluster.conftest import SOURCE, needed_ray
+from tests.cluster.conftest import needed_ray
 from tests.cluster.files import write_all
 
 
@@ -101,9 +101,8 @@ def test_every_place_of_ray_is_taken_as_ray_takes_it(place):
     assert engine.address == place
 
 
-def test_shards_on_a_ray_that_is_started_here_are_certified_alike(folder, monkeypatch):
+def test_shards_on_a_ray_that_is_started_here_are_certified_alike(folder):
     ray = needed_ray()
-    monkeypatch.setenv("PYTHONPATH", str(SOURCE))
     words = ["certify", "part-*.csv", "--label", "y", "--json", "--cluster"]
     answers = [call(*words, place, folder=folder) for place in ("here", "local")]
     assert answers[0] == answers[1]

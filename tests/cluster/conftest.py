@@ -1,12 +1,8 @@
 """A cluster of several nodes on this machine; without Ray these tests are skipped for a person, and fail in CI."""
 
 import os
-from pathlib import Path
 
 import pytest
-
-SOURCE = Path(__file__).resolve().parents[2] / "src"
-ROOT = SOURCE.parent
 
 # As small as Ray lets it be.
 STORE = 80_000_000
@@ -60,9 +56,6 @@ def nodes():
     ray = needed_ray()
     from ray.cluster_utils import Cluster
 
-    # Workers import what the tests import.
-    before = os.environ.get("PYTHONPATH")
-    os.environ["PYTHONPATH"] = os.pathsep.join(map(str, filter(None, [SOURCE, ROOT, before])))
     head = {"num_cpus": 0, "object_store_memory": STORE, "include_dashboard": False, "_system_config": HEALTH}
     cluster = Cluster(initialize_head=True, head_node_args=head)
     try:
@@ -71,7 +64,3 @@ def nodes():
     finally:
         ray.shutdown()
         cluster.shutdown()
-        if before is None:
-            del os.environ["PYTHONPATH"]
-        else:
-            os.environ["PYTHONPATH"] = before

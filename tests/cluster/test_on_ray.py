@@ -1,7 +1,6 @@
 """Shards on Ray give the bits of shards in this process, whatever happens to actors, nodes and drivers."""
 
 import glob
-import os
 import signal
 import socket
 import subprocess
@@ -12,7 +11,7 @@ from pyarrow import csv
 
 from novikoff.cluster import Local, Ray, certify, check, fit
 from novikoff.prove.separable.search import working_set
-from tests.cluster.conftest import SOURCE, needed_ray
+from tests.cluster.conftest import needed_ray
 from tests.cluster.files import rows, write, write_all
 
 
@@ -129,7 +128,7 @@ def test_a_driver_that_is_killed_goes_on_elsewhere_to_the_same_bits(nodes, patte
         "    if rounds.epochs.begun == 2: os.kill(os.getpid(), signal.SIGKILL)\n"
         f"fit({pattern!r}, label='y', engine=Ray(), max_iter=4, checkpoint={str(kept)!r}, watch=watch)\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": str(SOURCE)}, check=False)
+    done = subprocess.run([sys.executable, "-c", code], check=False)
     assert done.returncode == -signal.SIGKILL
     same(learned(pattern, Ray(), checkpoint=kept, resume=True), learned(pattern, Local()))
 
