@@ -11,7 +11,7 @@ import numpy as np
 from novikoff.features.lift import LiftModel
 from novikoff.keep.codec import (
     LARGEST,
-    Declared,
+    ArrayForm,
     Format,
     TypeForm,
     check_arrays,
@@ -36,7 +36,7 @@ def _checked(model: Any, may_vote: bool) -> Any:
     check_memory(memory, model.run)
     weights = memory.class_weights
     if weights is not None:
-        check_arrays(memory, class_weights=Declared((len(classes),)))
+        check_arrays(memory, class_weights=ArrayForm((len(classes),)))
         ensure("the weights of the classes make no sense", weights.min() >= LIGHTEST, weights.max() <= HEAVIEST)
     ensure("there is to be a vote, and no mistakes were kept for it", readout != "vote" or may_vote)
     same = model.parameters.get("readout", readout) == readout
@@ -56,8 +56,8 @@ def _linear(model: LinearModel) -> LinearModel:
     ensure("there are not as many classes as the weights are for", memory.n_classes == n_classes)
     ensure("the constant is neither 0 nor 1", memory.constant in (0.0, 1.0))
     ensure("the weights have no column for the bias, or too many columns", width >= 1, memory.width <= 2**32)
-    of_vectors = Declared((n_classes if n_classes > 2 else 1, width))
-    columns = Declared((width - 1,), memory.width, strictly=True)
+    of_vectors = ArrayForm((n_classes if n_classes > 2 else 1, width))
+    columns = ArrayForm((width - 1,), memory.width, strictly=True)
     check_arrays(memory, weights=of_vectors, drift=of_vectors, columns=columns)
     ensure("there are more mistakes than examples", memory.updates <= memory.examples)
     ensure("the record of mixing is invalid", memory.mixed is None or memory.mixed.fewer <= memory.updates)
@@ -72,14 +72,14 @@ def _linear(model: LinearModel) -> LinearModel:
 def _check_ballot(ballot: Ballot, memory: Any) -> None:
     support, mistakes, n = ballot.support, ballot.mistakes, len(ballot.mistakes.rows)
     ensure("the rows of the vote have other columns", support.n_columns == memory.n_columns)
-    of_class = Declared((n,), memory.n_classes)
+    of_class = ArrayForm((n,), memory.n_classes)
     check_arrays(
         mistakes,
-        rows=Declared((n,), support.n_rows),
-        times=Declared((n,), memory.examples, strictly=True),
+        rows=ArrayForm((n,), support.n_rows),
+        times=ArrayForm((n,), memory.examples, strictly=True),
         right=of_class,
         wrong=of_class,
-        amounts=Declared((n,)),
+        amounts=ArrayForm((n,)),
     )
     ensure("a mistake took the right class", np.all(mistakes.right != mistakes.wrong))
     ensure("a mistaken row was multiplied by no positive number", np.all(mistakes.amounts > 0))
@@ -107,13 +107,13 @@ def _kernel(model: KernelModel) -> KernelModel:
     ensure("there are not as many classes as the coefficients are for", memory.n_classes == n_classes >= 2)
     check_arrays(
         memory,
-        by_class=Declared((vectors,), memory.examples + 1),
-        squares=Declared((vectors,)),
-        coefficients=Declared((support, vectors)),
-        drift=Declared((support, vectors)),
-        rows=Declared((support,), LARGEST),
-        projector=Declared((support, support)),
-        gram=Declared((held, held)),
+        by_class=ArrayForm((vectors,), memory.examples + 1),
+        squares=ArrayForm((vectors,)),
+        coefficients=ArrayForm((support, vectors)),
+        drift=ArrayForm((support, vectors)),
+        rows=ArrayForm((support,), LARGEST),
+        projector=ArrayForm((support, support)),
+        gram=ArrayForm((held, held)),
     )
     _check_support(memory, support)
     ensure("there are more narrow examples than updates", memory.mistakes >= 0)
@@ -135,9 +135,9 @@ def _check_support(memory: KernelMemory, support: int) -> None:
     ensure("objects need a kernel function", not of_objects or callable(form))
     ensure("the number of columns is wrong", (n_columns is None) == of_objects)
     if isinstance(points, Entries):
-        check_arrays(points, places=Declared((support,), n_columns or 0), matrix=Declared((0, 0)))
+        check_arrays(points, places=ArrayForm((support,), n_columns or 0), matrix=ArrayForm((0, 0)))
     elif isinstance(points, Vectors):
-        check_arrays(points, squares=Declared((support,)))
+        check_arrays(points, squares=ArrayForm((support,)))
         ensure("the support rows have another number of columns", points.rows.n_columns == n_columns)
 
 
@@ -149,11 +149,11 @@ def _check_kept(memory: KernelMemory, support: int) -> None:
         n = len(kept.rows)
         check_arrays(
             kept,
-            rows=Declared((n,), LARGEST),
-            times=Declared((n,), memory.examples, ascends=True),
-            classes=Declared((n,), len(counts)),
-            signs=Declared((n,)),
-            support=Declared((n,), support),
+            rows=ArrayForm((n,), LARGEST),
+            times=ArrayForm((n,), memory.examples, ascends=True),
+            classes=ArrayForm((n,), len(counts)),
+            signs=ArrayForm((n,)),
+            support=ArrayForm((n,), support),
         )
         known = [1.0] if memory.class_weights is None else memory.class_weights
         ensure("a kept mistake has another sign than -1 and +1", np.isin(np.abs(kept.signs), known).all())

@@ -293,7 +293,7 @@ def by_name(
 
     def read(plain: Any, path: str, arrays: Arrays) -> Any:
         names, found = decode_names(take(arrays, f"{path}.names", np.uint8)), take(arrays, path, np.float64)
-        check_arrays({path: found}, **{path: Declared((len(names), n))})
+        check_arrays({path: found}, **{path: ArrayForm((len(names), n))})
         ensure(f"the names in {path!r} are not different", len(names) == len(set(names)))
         with np.errstate(invalid="ignore"):
             values = np.ascontiguousarray(found).view(dtype).ravel().astype(read_as or dtype).tolist()
@@ -352,7 +352,7 @@ def take(arrays: Arrays, name: str, dtype: Any, *, may_be_none: bool = False, or
     return array
 
 
-class Declared(NamedTuple):
+class ArrayForm(NamedTuple):
     """What an array must be: its shape (None: any size), from 0 and below an end, ascending, perhaps strictly."""
 
     shape: tuple[int | None, ...]
@@ -361,7 +361,7 @@ class Declared(NamedTuple):
     strictly: bool = False
 
 
-def check_arrays(of: Any, **declared: Declared) -> None:
+def check_arrays(of: Any, **declared: ArrayForm) -> None:
     """Check arrays, which are attributes or entries by name; those that are None are not there."""
     for name, (shape, end, ascends, strictly) in declared.items():
         array: NDArray[Any] | None = of[name] if isinstance(of, dict) else getattr(of, name)
@@ -380,7 +380,7 @@ def check_csr(rows: Csr, name: str, n_columns: int) -> None:
     """Check that sparse rows are valid, so that no kernel reads out of bounds."""
     parts = {f"{name}.{part}": array for part, array in zip(("values", "columns", "pointers"), rows, strict=True)}
     n_entries = len(rows.data)
-    declared = (Declared((n_entries,)), Declared((n_entries,), n_columns), Declared((None,), n_entries + 1))
+    declared = (ArrayForm((n_entries,)), ArrayForm((n_entries,), n_columns), ArrayForm((None,), n_entries + 1))
     check_arrays(parts, **dict(zip(parts, declared, strict=True)))
     indices, indptr = rows.indices, rows.indptr
     ensure(f"the columns and pointers of {name} are of different types", indices.dtype == indptr.dtype)
@@ -392,7 +392,7 @@ def check_csr(rows: Csr, name: str, n_columns: int) -> None:
 
 def check_record(model: LearnedModel) -> None:
     """Check that there is a guess for every mistake that was recorded, and that the record is consistent."""
-    check_arrays(model, mistake_rows=Declared((None,), LARGEST))
+    check_arrays(model, mistake_rows=ArrayForm((None,), LARGEST))
     rows, guesses = model.mistake_rows, model.mistake_guesses
     as_many = guesses is None or rows is None or len(rows) == len(guesses)
     ensure("there are not as many guesses as mistakes", as_many)

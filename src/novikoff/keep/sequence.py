@@ -18,8 +18,8 @@ from novikoff.engine.emissions import MOST_LABELS, Emissions
 from novikoff.engine.viterbi import Links, Weights
 from novikoff.features.templates import TemplateIndex, Vocabulary, parse_template, reaches
 from novikoff.keep.codec import (
+    ArrayForm,
     Codec,
-    Declared,
     Format,
     TypeForm,
     check_arrays,
@@ -66,15 +66,15 @@ def _read_weights(arrays: Arrays, *, with_drift: bool) -> tuple[Weights, Drift |
     found["links"] = links = take(arrays, "links", np.float64, or_forbidden=True)
     n_labels, n = len(links) - 1, len(found["labels"])
     ensure("there are more labels than a chain can have", 0 < n_labels < MOST_LABELS)
-    table, entries = Declared((n_labels + 1, n_labels + 1)), Declared((n,))
-    declared = {"labels": Declared((n,), n_labels), "weights": entries, "links": table}
+    table, entries = ArrayForm((n_labels + 1, n_labels + 1)), ArrayForm((n,))
+    declared = {"labels": ArrayForm((n,), n_labels), "weights": entries, "links": table}
     declared |= {"drift": entries, "link_drift": table} if with_drift else {}
-    check_arrays(found, counts=Declared((None,), n_labels + 1), **declared)
+    check_arrays(found, counts=ArrayForm((None,), n_labels + 1), **declared)
     counts, labels, weights = (found[name] for name in ("counts", "labels", "weights"))
     counts = counts.astype(np.int64)
     ensure("the number of weights does not match the features", int(counts.sum()) == n)
     places = {"labels": np.repeat(np.arange(len(counts)), counts) * n_labels + labels}
-    check_arrays(places, labels=Declared((n,), strictly=True))
+    check_arrays(places, labels=ArrayForm((n,), strictly=True))
     read = Weights(Emissions.of_entries(n_labels, counts, labels, weights), Links.of(links))
     if not with_drift:
         return read, None
@@ -142,8 +142,8 @@ def _read_templates(plain: Any, path: str, arrays: Arrays) -> TemplateIndex:
     }
     features = tuple(take(arrays, f"features.{number}", np.int32) for number in range(len(templates)))
     for template, values in zip(templates, features, strict=True):
-        check_arrays({"features": values}, features=Declared((None, len(template.parts))))
-        sizes = (Declared((None,), vocabularies[part.source].size) for part in template.parts)
+        check_arrays({"features": values}, features=ArrayForm((None, len(template.parts))))
+        sizes = (ArrayForm((None,), vocabularies[part.source].size) for part in template.parts)
         columns = {f"part {place}": column for place, column in enumerate(values.T)}
         check_arrays(columns, **dict(zip(columns, sizes, strict=True)))
         ensure("a feature of a template occurs twice", len(np.unique(values, axis=0)) == len(values))
