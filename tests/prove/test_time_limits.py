@@ -17,7 +17,7 @@ from novikoff.prove.existence.families import Cone
 from novikoff.prove.existence.rows import NullSpace
 from novikoff.prove.separable import kernels, products
 from novikoff.prove.separable.question import Verdict
-from novikoff.prove.separable.search import cutting_planes, working_set
+from novikoff.prove.separable.search import cutting_planes, wolfe, working_set
 from novikoff.prove.separable.search.scaled import ScaledRows
 from novikoff.prove.separable.search.working_set import Claims
 from tests.clock import Clock
@@ -29,6 +29,7 @@ WORK = [
     (rows, "independent", 1.0),
     (products, "signs_near", 1.0),
     (cutting_planes, "settle", 1.0),
+    (wolfe, "_affine_minimiser", 1.0),
     (scipy.optimize, "linprog", 1.0),
     (Cone, "signs", 1.0),
     (ScaledRows, "signs", 1.0),

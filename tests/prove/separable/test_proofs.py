@@ -18,6 +18,7 @@ from novikoff.prove.separable.points import Points
 from novikoff.prove.separable.products import signs_of_products, smallest_product
 from novikoff.prove.separable.proofs import spans_all, upper_square, vanishes
 from novikoff.prove.separable.search.gordan import Contradiction, decide, reduce_faces
+from novikoff.prove.separable.search.wolfe import nearest_point_exactly
 from tests import exact_lp
 from tests.prove.separable.cone import weakly_separates
 from tests.tables import tables
@@ -63,6 +64,23 @@ def test_signs_and_minimum_of_products_are_exact_at_every_magnitude(table, fit_i
         assert signs_of_products(form, w).tolist() == [(v > 0) - (v < 0) for v in exact]
         smallest, row = smallest_product(form, w)
         assert smallest == min(exact) == exact[row]
+
+
+@given(matrices.filter(lambda rows: len(rows) > 1))
+def test_the_exact_nearest_point_is_the_nearest(rows):
+    found = nearest_point_exactly(rows, Clock(None))
+    total = sum(found.weights)
+    point = [
+        Fraction(sum(w * rows[i][j] for i, w in zip(found.rows, found.weights, strict=True)), total)
+        for j in range(len(rows[0]))
+    ]
+    assert [total * v for v in point] == found.direction
+    assert min(found.weights) > 0
+    assert all(dot(row, point) >= dot(point, point) for row in rows)
+
+
+def test_the_exact_nearest_point_gives_up_when_time_is_over():
+    assert nearest_point_exactly([[3, 1], [1, 3], [4, 0]], Clock(-1)) is None
 
 
 def test_an_upper_bound_takes_whole_numbers_of_any_size():

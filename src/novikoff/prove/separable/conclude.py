@@ -135,9 +135,8 @@ class Data:
 
 @dataclass(frozen=True, eq=False)
 class InMemory(Data):
-    """Examples that are a matrix, dense or CSR."""
+    """Examples in memory."""
 
-    rows: Any
     labels: NDArray[Any]
     points: Points
     subject: Subject
@@ -161,7 +160,7 @@ class InMemory(Data):
             points = Points(rows, np.where(places == 1, 1, -1).astype(np.int8), float(fit_intercept))
         else:
             points = KeslerPoints.of_places(rows, places, len(classes), fit_intercept)
-        return cls(rows, labels, points, subject, radius_square(rows, fit_intercept))
+        return cls(labels, points, subject, radius_square(rows, fit_intercept))
 
     def all_points(self) -> Iterable[Points]:
         return (self.points,)

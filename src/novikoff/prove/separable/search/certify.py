@@ -3,8 +3,8 @@
 import warnings
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,17 +20,19 @@ from novikoff.prove.separable.conclude import Data, InMemory, conclude, off_poin
 from novikoff.prove.separable.in_blocks import InBlocks, exactly
 from novikoff.prove.separable.kernels import ExactKernel
 from novikoff.prove.separable.kesler import rows_and_rivals
-from novikoff.prove.separable.points import Points
-from novikoff.prove.separable.proofs import as_whole_floats, lower_square
-from novikoff.prove.separable.question import Problem, Verdict
+from novikoff.prove.separable.products import whole_points
+from novikoff.prove.separable.proofs import as_whole_floats, lower_square, upper_square
+from novikoff.prove.separable.question import Verdict
 from novikoff.prove.separable.search.gordan import Answer, decide, reduce_faces
-from novikoff.prove.separable.subject import Subject
+from novikoff.prove.separable.search.wolfe import nearest_point_exactly
 
 if TYPE_CHECKING:
     from novikoff.features.encode import Encoding
 
 # Bytes of points up to which all are in memory; of more, a working set of about this size.
 MEMORY = 256_000_000
+# Coordinates in all up to which a bracket that floats left too wide is narrowed in rationals.
+SMALL = 40_000
 
 
 def certify(
@@ -114,8 +116,7 @@ def certify(
         found = certify_kernel(X, y, chosen, progress=progress, **asked)
     else:
         data = InMemory.of(X, y, fit_intercept)
-        question = Question(data.points, data.subject, data.labels)
-        found = concluded(data, find_witnesses(question, tolerance, clock), clock)
+        found = concluded(data, find_witnesses(data, tolerance, clock), clock)
         if diverging:
             found = with_estimates(found, X, y, clock)
     return warned_if_wide(found, tolerance)
@@ -171,80 +172,68 @@ def warned_if_wide(certificate: Certificate, tolerance: float) -> Certificate:
     return certificate
 
 
-@dataclass(frozen=True, eq=False)
-class Question:
-    """Points in memory, and the labels of their rows."""
-
-    points: Points
-    subject: Subject
-    labels: NDArray[Any]
-
-    @property
-    def problem(self) -> Problem:
-        return self.subject.problem
-
-    @cached_property
-    def columns(self) -> NDArray[np.int64]:
-        """The columns in which some point differs from 0; the others cost nothing."""
-        return self.points.columns_of(np.arange(self.points.n_points))
-
-    @cached_property
-    def narrow(self) -> Points:
-        """The points in these columns."""
-        return self.points.in_columns(self.columns)
-
-    def named(
-        self, numbers: NDArray[np.int64], weights: tuple[Any, ...]
-    ) -> tuple[tuple[int, ...], tuple[Any, ...], tuple[Any, ...] | None]:
-        """The rows of points, their weights and, with many classes, rivals."""
-        if not self.problem.has_rivals:
-            return tuple(int(number) for number in numbers), weights, None
-        rows, rivals = rows_and_rivals(self.labels, np.asarray(numbers))
-        return rows, weights, rivals
-
-    def support(self, numbers: NDArray[np.int64], weights: NDArray[np.float64]) -> Support:
-        order = np.argsort(numbers)
-        return Support(*self.named(numbers[order], tuple(weights[order].tolist())))
-
-    def vector(self, whole: Sequence[int]) -> tuple[int, ...]:
-        """A vector of the narrow points for a certificate: with 0 for columns and biases that no point has."""
-        wide = [0] * self.points.dimension
-        for column, value in zip([*self.columns.tolist(), -1], whole, strict=True):
-            wide[column] = value
-        vector = list(off_points(self.subject, wide))
-        for place in places_of_no_bias(self.subject):
-            vector[place] = 0
-        return tuple(vector)
-
-
-def find_witnesses(question: Question, tolerance: float, clock: Clock) -> Witnesses:
+def find_witnesses(data: InMemory, tolerance: float, clock: Clock) -> Witnesses:
     """Witnesses that the points are separable, or that they are not, or of an upper bound on the margin."""
-    points = question.narrow
+    columns = data.points.columns_of(np.arange(data.points.n_points))  # the others cost nothing
+    points = data.points.in_columns(columns)
     answer = decide(points, clock, tolerance)
     if answer.obstruction is not None:
-        return _not_separable(question, answer, clock)
-    nearest, vector, support = answer.nearest, answer.vector, None
+        return _not_separable(
+            data, columns, answer if answer.settled else reduce_faces(points, answer.obstruction, clock)
+        )
+    return _separable(data, columns, answer, tolerance, clock)
+
+
+def _separable(data: InMemory, columns: NDArray[np.int64], answer: Answer, tolerance: float, clock: Clock) -> Witnesses:
+    """The bracket from floats; from rationals if it is too wide and the data are small."""
+    points, nearest, vector = data.points.in_columns(columns), answer.nearest, answer.vector
+    numbers, weights = np.zeros(1, dtype=np.int64), np.ones(1)
     if nearest is not None:
-        support = question.support(nearest.rows, nearest.weights)
-        widest = as_whole_floats(nearest.separator)
+        numbers, weights, widest = nearest.rows, nearest.weights, as_whole_floats(nearest.separator)
         vector = widest if lower_square(points, widest) is not None else vector
-    elif vector is not None:
-        support = question.support(np.zeros(1, dtype=np.int64), np.ones(1))
-    return Witnesses(vector=None if vector is None else question.vector(vector), support=support)
+    elif vector is None:
+        return Witnesses()
+    if vector is not None and points.n_points * points.dimension <= SMALL:
+        lower, upper = lower_square(points, vector), upper_square(points, numbers, weights)
+        is_wide = lower is None or lower < upper * Fraction(1 - tolerance) ** 2
+        exact = nearest_point_exactly(whole_points(points)[0], clock) if is_wide else None
+        if exact is not None and lower_square(points, exact.direction) is not None:
+            shares = np.array([weight / sum(exact.weights) for weight in exact.weights])
+            vector, numbers, weights = exact.direction, np.array(exact.rows)[shares > 0], shares[shares > 0]
+    support = _support(data, numbers, weights)
+    return Witnesses(vector=None if vector is None else _vector(data, columns, vector), support=support)
 
 
-def _not_separable(question: Question, answer: Answer, clock: Clock) -> Witnesses:
-    assert answer.obstruction is not None
-    reduced = answer if answer.settled else reduce_faces(question.narrow, answer.obstruction, clock)
-    assert reduced.obstruction is not None
-    order = np.argsort(reduced.obstruction.rows)
-    weights = tuple(reduced.obstruction.weights[place] for place in order)
-    rows, weights, rivals = question.named(reduced.obstruction.rows[order], weights)
-    weak = reduced.weak_separator
-    obstruction = Obstruction(rows, weights, spans=reduced.settled and weak is None, rivals=rivals)
-    if weak is None or not reduced.settled:
-        return Witnesses(obstruction=obstruction)
-    return Witnesses(obstruction=obstruction, weak_separator=question.vector(weak))
+def _not_separable(data: InMemory, columns: NDArray[np.int64], answer: Answer) -> Witnesses:
+    found, weak = answer.obstruction, answer.weak_separator
+    assert found is not None
+    order = np.argsort(found.rows)
+    rows, rivals = _named(data, found.rows[order])
+    weights = tuple(found.weights[place] for place in order)
+    obstruction = Obstruction(rows, weights, spans=answer.settled and weak is None, rivals=rivals)
+    return Witnesses(obstruction=obstruction, weak_separator=None if weak is None else _vector(data, columns, weak))
+
+
+def _named(data: InMemory, numbers: NDArray[np.int64]) -> tuple[tuple[int, ...], tuple[Any, ...] | None]:
+    """The rows of points and, with many classes, rivals."""
+    return rows_and_rivals(data.labels, numbers) if data.subject.problem.has_rivals else (tuple(numbers.tolist()), None)
+
+
+def _support(data: InMemory, numbers: NDArray[np.int64], weights: NDArray[np.float64]) -> Support:
+    order = np.argsort(numbers)
+    rows, rivals = _named(data, numbers[order])
+    return Support(rows, tuple(weights[order].tolist()), rivals)
+
+
+def _vector(data: InMemory, columns: NDArray[np.int64], whole: Sequence[int]) -> tuple[int, ...]:
+    """A vector of the points in these columns for a certificate: with 0 for columns and biases that no point has."""
+    wide = [0] * data.points.dimension
+    for column, value in zip([*columns.tolist(), -1], whole, strict=True):
+        wide[column] = value
+    vector = list(off_points(data.subject, wide))
+    for place in places_of_no_bias(data.subject):
+        vector[place] = 0
+    return tuple(vector)
 
 
 def _kernel(form: Any, gamma: float | None, degree: int | None, coef0: float | None) -> ExactKernel | None:

@@ -33,7 +33,7 @@ from novikoff.prove.separable.kesler import KeslerPoints, point_numbers
 from novikoff.prove.separable.points import Floats, Points, as_bytes
 from novikoff.prove.separable.products import approximate_products, signs_near, smallest_product, whole_points
 from novikoff.prove.separable.proofs import lower_square, upper_square
-from novikoff.prove.separable.search.certify import MEMORY, Question, concluded, find_witnesses
+from novikoff.prove.separable.search.certify import MEMORY, concluded, find_witnesses
 from novikoff.prove.separable.search.cutting_planes import MOST_FOR_CUTTING
 from novikoff.prove.separable.search.gordan import LARGEST_COMPLEMENT, Whole
 from novikoff.prove.separable.subject import check_not_rounded, check_width, plain_classes
@@ -218,7 +218,7 @@ def certify_examples(
     if len(working) < data.n_rows:
         return concluded(data, found, clock)
     points, labels = data.points(working.rows, working.labels), examples.labels_of(working.labels)
-    return concluded(InMemory(matrix_of(working.rows), labels, points, data.subject, data.radius_square), found, clock)
+    return concluded(InMemory(labels, points, data.subject, data.radius_square), found, clock)
 
 
 def _rows_to_begin_with(data: InBlocks) -> Numbers:
@@ -296,14 +296,12 @@ class _Rounds:
     def run(self, working: Subset) -> Witnesses:
         data = self.data
         if len(working) == data.n_rows:
-            question = self._question(working)
-            return self._renumbered(find_witnesses(question, self.tolerance, self.clock), working)
+            return self._renumbered(find_witnesses(self._in_memory(working), self.tolerance, self.clock), working)
         working = self._with_two_classes(working)
         for number in range(MOST_PASSES):
             self.clock.tell(f"pass {number + 1} over all rows")
-            question = self._question(working)
-            points = question.points
-            found = find_witnesses(question, self.tolerance / 4, self.clock)
+            question = self._in_memory(working)
+            points, found = question.points, find_witnesses(question, self.tolerance / 4, self.clock)
             if points.dimension > LARGEST_COMPLEMENT:
                 # A proof that it spans all rows would be too large.
                 found = found.without_span()
@@ -317,7 +315,7 @@ class _Rounds:
             except (OutOfTimeError, MemoryError):
                 break
             if new is None:
-                return self._settled(found)
+                return found if found.vector is None else self._bracketed()
             working = self._exchange(working, new, found, claims, points)
             if self.clock.is_over():
                 break
@@ -326,7 +324,7 @@ class _Rounds:
     def _with_two_classes(self, working: Subset) -> Subset:
         """The same with the rows of the two most similar classes, as many as fit into memory, if two of many are likely
         to decide: a sample of all may be separable even if they are not."""
-        points = self._question(working).points
+        points = self._in_memory(working).points
         if not isinstance(points, KeslerPoints) or points.dimension <= MOST_FOR_CUTTING:
             return working
         rows = self.data.rows_of(points.pairs()[0])
@@ -338,9 +336,9 @@ class _Rounds:
         more = Subset(rows, in_float64(taken.rows), taken.labels, np.full(len(rows), math.inf))
         return Subset.joined([working, more])
 
-    def _question(self, working: Subset) -> Question:
+    def _in_memory(self, working: Subset) -> InMemory:
         points = self.data.points(working.rows, working.labels)
-        return Question(points, self.data.subject, working.labels)
+        return InMemory(working.labels, points, self.data.subject, self.data.radius_square)
 
     def _note_support(self, found: Witnesses, points: Points, working: Subset) -> None:
         """Keep the convex combination with the smallest upper bound."""
@@ -407,10 +405,6 @@ class _Rounds:
             return of._replace(rows=tuple(working.numbers[list(of.rows)].tolist()), rivals=rivals)
 
         return replace(found, support=part(found.support), obstruction=part(found.obstruction))
-
-    def _settled(self, found: Witnesses) -> Witnesses:
-        """The witnesses of a working set that no row contradicts."""
-        return self._bracketed() if found.vector is not None else found
 
     def _unsettled(self, found: Witnesses) -> Witnesses:
         """What is proved when time or passes run out, or when floats fail."""
