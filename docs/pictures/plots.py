@@ -14,7 +14,6 @@ from sklearn.datasets import load_iris, make_moons
 
 from novikoff import (
     BoundaryDisplay,
-    HeaviestDisplay,
     KernelPerceptron,
     MarginsDisplay,
     MistakesDisplay,
@@ -23,7 +22,7 @@ from novikoff import (
     certify,
 )
 
-TOGETHER = ("proof", "boundary", "kernel", "mistakes", "margins", "heaviest")
+TOGETHER = ("proof", "boundary", "kernel", "mistakes", "margins", "regions")
 LAST = {"readout": "last", "max_iter": None, "record_mistakes": True}
 
 
@@ -53,7 +52,6 @@ def displays():
         "margins": MarginsDisplay.from_estimator(three, iris.data, species),
         "kernel": BoundaryDisplay.from_estimator(curved, moons, moon),
         "regions": BoundaryDisplay.from_estimator(regions.fit(petals, species), petals, species),
-        "heaviest": HeaviestDisplay.from_estimator(three, n=12),
     }
 
 

@@ -75,7 +75,6 @@ if TYPE_CHECKING:
     from novikoff.prove.separable.question import Verdict as Verdict
     from novikoff.prove.separable.search.certify import certify as certify
     from novikoff.show.boundary import BoundaryDisplay as BoundaryDisplay
-    from novikoff.show.heaviest import HeaviestDisplay as HeaviestDisplay
     from novikoff.show.margins import MarginsDisplay as MarginsDisplay
     from novikoff.show.mistakes import MistakesDisplay as MistakesDisplay
     from novikoff.show.progress_line import ProgressLine as ProgressLine
@@ -124,7 +123,6 @@ _NAMES = {
     "prove.separable.question": "Verdict",
     "prove.separable.search.certify": "certify",
     "show.boundary": "BoundaryDisplay",
-    "show.heaviest": "HeaviestDisplay",
     "show.margins": "MarginsDisplay",
     "show.mistakes": "MistakesDisplay",
     "show.progress_line": "ProgressLine",

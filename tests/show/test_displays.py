@@ -13,7 +13,6 @@ import pytest
 from novikoff import Perceptron, Separator, certify
 from novikoff.say.words import whole_at_most
 from novikoff.show.boundary import BoundaryDisplay
-from novikoff.show.heaviest import HeaviestDisplay
 from novikoff.show.margins import MarginsDisplay
 from novikoff.show.mistakes import MistakesDisplay
 from novikoff.show.proof import ProofDisplay
@@ -32,7 +31,6 @@ def examples():
         "proof": ProofDisplay.from_estimator(model, X, Y, separator=Separator([1.0, 0.0])),
         "boundary": BoundaryDisplay.from_estimator(model, X, Y, resolution=30),
         "margins": MarginsDisplay.from_estimator(model, X, Y),
-        "heaviest": HeaviestDisplay.from_estimator(model),
     }
 
 
