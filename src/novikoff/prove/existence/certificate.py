@@ -16,7 +16,7 @@ from novikoff.prove.exact.proof import Proof, field_of
 from novikoff.prove.existence.conclude import Estimate, EstimateClaims, EstimateWitnesses, conclude
 from novikoff.prove.existence.families import check_different, names_of
 from novikoff.prove.existence.finite import FiniteEstimate, firth
-from novikoff.prove.existence.likelihood import About, Likelihood, given_positions
+from novikoff.prove.existence.likelihood import Likelihood, LikelihoodFacts, given_positions
 from novikoff.say import estimates as say
 from novikoff.say.estimates import UNIDENTIFIED
 
@@ -36,7 +36,7 @@ class Existence(Proof):
     certificate from a file has none.
     """
 
-    about: About
+    about: LikelihoodFacts
     claims: EstimateClaims
     witnesses: EstimateWitnesses
     likelihood: Likelihood | None = field(default=None, repr=False)

@@ -71,7 +71,7 @@ class Formula(NamedTuple):
     options: FormulaOptions
 
 
-class About(NamedTuple):
+class LikelihoodFacts(NamedTuple):
     """The description of a likelihood in a certificate.
 
     `numbers` names those that the rows have; `omitted` are the positions of given rows that are not in the design.
@@ -129,16 +129,16 @@ class Likelihood:
     @cached_property
     def header(self) -> dict[str, Any]:
         """The description with which the fingerprint begins, as values of JSON."""
-        return {name: None for name in About._fields if name != "sha256"} | written_part(self._unnamed)
+        return {name: None for name in LikelihoodFacts._fields if name != "sha256"} | written_part(self._unnamed)
 
     @property
-    def _unnamed(self) -> About:
+    def _unnamed(self) -> LikelihoodFacts:
         numbers = tuple(name for name in NUMBERS[self.family] if name in self.numbers)
         size = (self.family, self.n_rows, self.columns, self.effects, numbers)
-        return About(*size, self.classes, self.ties, self.formula, self.omitted)
+        return LikelihoodFacts(*size, self.classes, self.ties, self.formula, self.omitted)
 
     @cached_property
-    def about(self) -> About:
+    def about(self) -> LikelihoodFacts:
         """The description in a certificate, with the fingerprint of itself, the design and the numbers."""
         fingerprint = Fingerprint(self.header)
         fingerprint.add(self.X)
