@@ -417,18 +417,6 @@ def test_the_picture_and_the_points_are_downloaded(lab):
     assert "class=" not in picture
 
 
-def test_two_columns_of_a_csv_become_points(lab, tmp_path):
-    table = tmp_path / "cars.csv"
-    table.write_text("doors,hp,sport\n2,300,yes\n4,90,no\n2,250,yes\n5,110,no\n")
-    lab.page.select_option("#scene", "csv")
-    lab.page.set_input_files("#csv-file", table)
-    lab.page.click("#csv-load:not([disabled])")
-    lab.page.wait_for_selector("#csv:not([open])", state="attached")
-    lab.settle()
-    assert len(shown_points(lab)) == 4
-    assert lab.text("#verdict-title") == "Separable (proved)"
-
-
 def test_the_theme_follows_the_system_and_can_be_switched(browser, address):
     watched = Lab.opened(browser, address, theme="dark")
     paper = "getComputedStyle(document.body).backgroundColor"

@@ -14,7 +14,6 @@ from novikoff.lab.scenes import answer_sample, known_as_json
 from novikoff.lab.script import as_csv, as_script
 from novikoff.lab.shattering import answer_shattering
 from novikoff.lab.state import MOST_STEPS, State, StateError, checked, parse_state
-from novikoff.lab.table import describe_table, points_of_table
 from novikoff.lab.trace import moment_as_json, run_as_json
 from novikoff.options import Whole
 from novikoff.web import SHARED, Guard, check_packages, problem
@@ -74,8 +73,6 @@ ANSWERS: dict[str, Callable[[Any], Any]] = {
     "run": _run,
     "moment": _moment,
     "take-away": _take_away,
-    "table": describe_table,
-    "points": points_of_table,
     "sample": answer_sample,
     "margins": answer_margins,
     "shattering": answer_shattering,

@@ -10,7 +10,6 @@ import { asFragment, download, fromFragment } from "./share.js";
 import { element } from "./shared/svg.js";
 import { followTheme } from "./shared/theme.js";
 import { complain, toast } from "./toast.js";
-import { makeTableDialog } from "./table.js";
 import { explainTerms } from "./terms.js";
 import { makeTurnable } from "./solid.js";
 import { drawSpace, isSolid } from "./weights.js";
@@ -256,8 +255,8 @@ function undo() {
 }
 
 document.addEventListener("keydown", (event) => {
-  const typing = event.target.matches?.("input:not(#step):not([type=radio]), select, dialog *");
-  if (typing || at("csv").open) return;
+  const typing = event.target.matches?.("input:not(#step):not([type=radio]), select");
+  if (typing) return;
   if (!isStatic && (event.ctrlKey || event.metaKey) && event.key === "z") undo();
   if (event.ctrlKey || event.metaKey || event.altKey || (!isStatic && editByKey(event, lab))) return;
   const radio = event.target.matches?.("input[type=radio]") && event.key.startsWith("Arrow");
@@ -271,27 +270,18 @@ document.addEventListener("keydown", (event) => {
 // After a click, keys belong to the page again: space plays, and arrows step.
 document.addEventListener("click", ({ detail }) => {
   const focused = document.activeElement;
-  if (detail > 0 && focused?.matches("button, input[type=radio], input[type=range]") && !focused.closest("dialog")) focused.blur();
+  if (detail > 0 && focused?.matches("button, input[type=radio], input[type=range]")) focused.blur();
 });
 
 function wire() {
   const { known } = lab;
   const closePanels = makePanels();
-  const openTable = makeTableDialog((points, leftOut) => {
-    load({ points, view: lab.state.view });
-    fit();
-    if (leftOut) toast(`The first ${points.length} rows are shown; ${leftOut} are left out.`);
-  });
   at("scene").replaceChildren(
     ...known.map((scene) => new Option(scene.title, scene.name)),
-    ...(isStatic ? [] : [new Option("Two columns of a CSV file …", "csv"), new Option("Your own points", "custom")]),
+    ...(isStatic ? [] : [new Option("Your own points", "custom")]),
     new Option("Tiny margins, cars, rescaling →", "margins.html"), new Option("Four points, and what shapes cut out →", "shattering.html"),
   );
   at("scene").addEventListener("change", ({ target }) => {
-    if (target.value === "csv") {
-      target.value = "custom";
-      openTable();
-    }
     if (target.value.endsWith(".html")) location.href = target.value;
     if (known.some(({ name }) => name === target.value)) loadScene(target.value);
     target.blur();
