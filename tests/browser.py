@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 # Milliseconds. Nothing is expected to be quick; but a page that waits for what never comes should not hang forever.
-WAITING = 600_000
+WAITING = 300_000
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
