@@ -25,7 +25,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from novikoff.engine.access import add, add_twice, dot, dot_in_column_order, is_whole, squares
+from novikoff.engine.access import add, add_twice, dot, dot_in_column_order, squares
 from novikoff.engine.jit import jit, part
 from novikoff.engine.rule import is_added
 from novikoff.engine.scoring import (
@@ -90,15 +90,6 @@ def fill_folded_squares(X, constant, found):
     """Compute the squared length of every folded row, never below the exact value."""
     for i in range(found.size):
         found[i] = folded_square(X, np.uint64(i), constant)
-
-
-@jit
-def count_whole_rows(X, n_rows):
-    """Count the rows before the first with a number that is not an integer."""
-    for i in range(n_rows):
-        if not is_whole(X, np.uint64(i)):
-            return i
-    return n_rows
 
 
 @jit
