@@ -322,7 +322,7 @@ def test_the_projectron_adds_projections(seed):
         ({"kernel": "rbf"}, [[1.0, math.nan], [0, 1]], "NaN in row 0, column 1"),
         ({"budget": 0}, np.eye(2), "budget=0 must be a whole number of at least 1"),
         ({"budget": 3, "readout": "vote"}, np.eye(2), 'readout="vote" needs all mistakes'),
-        ({"budget": 3, "min_margin": 0.1}, np.eye(2), "min_margin=0.1 can be ruled out only by"),
+        ({"budget": 3, "min_margin": 0.1}, np.eye(2), "min_margin=0.1 needs all mistakes, and budget=3 forgets some"),
         ({"kernel": "sigmoid", "min_margin": 0.1}, np.eye(2), "min_margin=0.1 .*sigmoid.* not positive definite"),
     ],
 )
