@@ -338,12 +338,19 @@ def largest_sum(goal: Floats, Z: Any, E: Any, clock: Clock) -> tuple[Floats, lis
     """The vector b in the unit box with Z b >= 0 and E b = 0 that has the largest product with a goal; and multiples of
     the rows of Z, and of E, that cancel the goal as far as possible.
 
-    Solves the dual program, with one equation per coordinate of b, which minimises the rest of the goal. None if it was
-    not solved in time.
+    With fewer rows than coordinates it solves this program, else the dual, with one equation per coordinate of b, which
+    minimises the rest of the goal. None if it was not solved in time.
     """
-    from scipy.sparse import csr_array, eye_array, hstack
+    from scipy.sparse import csr_array, eye_array, hstack, vstack
 
     size, n_rows = len(goal), Z.shape[0] + E.shape[0]
+    if n_rows < size:
+        rows, box = csr_array(vstack([csr_array(Z), csr_array(E)])), np.ones(size)
+        most = np.append(np.full(Z.shape[0], np.inf), np.zeros(E.shape[0]))
+        found = solved_in_floats(-goal, rows, (np.zeros(n_rows), most), (-box, box), clock)
+        if found is None or not found.is_optimal:
+            return None
+        return np.where(np.bincount(rows.indices, minlength=size) > 0, found.x, 0.0), found.y.tolist()
     table = hstack([csr_array(Z.T), csr_array(E.T), eye_array(size), -eye_array(size)], format="csr")
     costs = np.append(np.zeros(n_rows), np.ones(2 * size))
     least = np.zeros(len(costs))
