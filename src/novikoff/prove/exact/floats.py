@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from novikoff.engine.rounding import UNIT_ROUNDOFF, down, up
-from novikoff.engine.sums import halves
 from novikoff.engine.threads import over_rows
 
 
@@ -260,11 +259,14 @@ def _sums(values: NDArray[Any], starts: NDArray[Any]) -> NDArray[Any]:
 
 
 def _nearly_longest(entries: NDArray[Any], starts: NDArray[Any], exponent: int) -> NDArray[np.int64]:
-    """The rows whose squared length, rounded once, is the largest: terms are split into products that are exact
-    (Dekker 1971), and added up exactly. What is too small to be split is less than that rounding."""
+    """The rows whose squared length, rounded once, is the largest: numbers are split into two of at most 26 bits, whose
+    products are exact (Dekker 1971), and added up exactly. What is too small to be split is less than that rounding."""
     half = -exponent // 2
     scaled = entries * np.float64(2.0**half) * np.float64(2.0 ** (-exponent - half))
-    high, low = halves(np.where(np.abs(scaled) < 2.0**-200, 0.0, scaled))
+    scaled = np.where(np.abs(scaled) < 2.0**-200, 0.0, scaled)
+    shifted = scaled * (2.0**27 + 1.0)
+    high = shifted - (shifted - scaled)
+    low = scaled - high
     terms = np.column_stack([high * high, 2 * high * low, low * low]).ravel().tolist()
     sums = np.array([math.fsum(terms[3 * start : 3 * stop]) for start, stop in pairwise(starts.tolist())])
     return np.flatnonzero(sums >= sums.max() * (1 - 4 * UNIT_ROUNDOFF))
