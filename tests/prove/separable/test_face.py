@@ -201,3 +201,19 @@ def test_programs_and_hulls_that_lie_are_not_believed(monkeypatch):
     again = reduce_faces(points, first, Clock(None))
     assert vanishes(points, again.obstruction.rows, again.obstruction.weights)
     assert again.weak_separator is None or weakly_separates(points, again.weak_separator)
+
+
+@pytest.mark.parametrize(("rows", "size"), [(3, 6), (6, 3), (4, 4)])
+def test_the_largest_sum_is_that_of_the_multiples_whichever_program_is_solved(rows, size):
+    """The program itself where rows are fewer than coordinates, else its dual: what the goal keeps is the same."""
+    random = np.random.default_rng(0)
+    for _ in range(20):
+        Z, E = random.integers(-2, 3, (rows, size)).astype(float), random.integers(-1, 2, (1, size)).astype(float)
+        goal = Z.sum(axis=0)
+        b, multiples = face.largest_sum(goal, csr_array(Z), csr_array(E), Clock(None))
+        y, z = np.array(multiples[:rows]), multiples[rows]
+        assert abs(b).max() <= 1 + 1e-6
+        assert (Z @ b).min() >= -1e-6
+        assert abs(E @ b).max() <= 1e-6
+        assert y.min() >= -1e-6
+        assert abs(goal + y @ Z + z * E[0]).sum() == pytest.approx(goal @ b, abs=1e-6)
