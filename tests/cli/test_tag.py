@@ -114,7 +114,7 @@ def test_a_tagger_goes_on_with_another_file(folder):
     expected = learn_tagger(first, first.column("label"), random_state=0)
     expected = learn_tagger(more, more.column("label"), random_state=0, start=expected)
     assert load_plain(folder / "both.novikoff").heaviest(None) == expected.heaviest(None)
-    assert "held_out needs a new start" in call(*line, "--held-out", "0.3", folder=folder).err
+    assert "--held-out needs a new start" in call(*line, "--held-out", "0.3", folder=folder).err
     assert "--folds trains from the beginning" in call(*line, "--folds", "2", folder=folder).err
 
 

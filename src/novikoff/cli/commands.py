@@ -147,6 +147,9 @@ def in_options(text: str, command: click.Command) -> str:
     >>> ignore = click.Option(["--ignore"], multiple=True)
     >>> in_options("leave it out with ignore=['when'], or types=...", click.Command("fit", params=[ignore]))
     'leave it out with --ignore when, or types=...'
+    >>> limit = click.Option(["--max-iter"])
+    >>> in_options("raise max_iter (max_iter=None: no limit)", click.Command("fit", params=[limit]))
+    'raise --max-iter (--max-iter none: no limit)'
     """
     known = {option.name: option for option in command.params if isinstance(option, click.Option)}
 
@@ -160,6 +163,10 @@ def in_options(text: str, command: click.Command) -> str:
         told = [part for _, part in values] if values else [value.strip("[]")]
         return " ".join(f"{option.opts[0]} {'none' if part == 'None' else part}".rstrip() for part in told)
 
+    def named(found: re.Match[str]) -> str:
+        return known[found[0]].opts[0] if found[0] in known else found[0]
+
+    text = re.sub(r"""(?<!['"])\b[a-z]+(_[a-z]+)+\b(?![='"])""", named, text)
     return re.sub(r"""\b([a-z_0-9]+)=(\[[^\]]*\]|'[^']*'|"[^"]*"|[^\s,;:)'"]*)""", replaced, text)
 
 

@@ -187,7 +187,7 @@ def why_not_converged(run: Any, readout: str, min_margin: float | None) -> str:
         last = counted(run.updates_per_epoch[-1], "update" if run.lead else "mistake") if whole else "mistakes"
         return (
             f"the last of {counted(run.epochs, 'epoch')} still made {last}; "
-            f"{ruled_out(run)}, and there may be none. Raise max_iter (None: no limit), or use "
+            f"{ruled_out(run)}, and there may be none. Raise max_iter (max_iter=None: no limit), or use "
             'readout="average", which needs no separator'
         )
     return ""
