@@ -249,7 +249,8 @@ def _part_compiler() -> Any:
     """Return a compiler for parts, which are linked into kernels, and only there made machine code.
 
     Numba would do so for every part as well, and never use the result. It would also optimise all of them, once more in
-    every part that calls them; here only loops that call nothing are, such as the product of a row.
+    every part that calls them; here only loops that call nothing are, such as the product of a row. It relies on how
+    Numba 0.61 to 0.68 link libraries, which is no public interface.
     """
     from numba.core.codegen import JITCodeLibrary
     from numba.core.compiler import Compiler
