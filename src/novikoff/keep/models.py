@@ -198,8 +198,9 @@ def read_certificate(path: Path) -> "AnyCertificate":
             raise CertificateError("the model has none; novikoff fit puts one in unless --no-certify says otherwise")
         return read_text(text)
     except CertificateError as error:
+        why = str(error).removeprefix("this is not a certificate: ")
         raise CertificateError(
-            f"{path} is not a certificate, or is truncated ({error}); novikoff certify --out makes one"
+            f"{path} is not a certificate, or is truncated ({why}); novikoff certify --out makes one"
         ) from None
 
 
